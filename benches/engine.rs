@@ -16,10 +16,10 @@ use adjutant::{
         node::Nodes,
     },
     model::{
-        AccountId, Change, ContextDoc, Move, NodeName, Priority, RunId, RunKind, RunState, Status, Subtask, Task,
-        TaskContext, TaskId, UserId, run::STATE_SCHEMA,
+        AccountId, Change, ContextDoc, Move, NewRun, NodeName, Priority, RunId, RunKind, RunState, Subtask, Task,
+        TaskContext, TaskId, TaskStatus, UserId, run::STATE_SCHEMA,
     },
-    store::{Store, Write, value::NewRun},
+    store::{Store, Write},
 };
 use anyhow::{Context as _, anyhow, ensure};
 use kit::{Goal, Table, best, median};
@@ -231,7 +231,7 @@ fn state() -> RunState {
         objective: "Pay invoice 2041".into(),
         context: TaskContext { description: Some(text.repeat(STATE / text.len())), ..TaskContext::default() },
         priority: Priority::Low,
-        status: Status::New,
+        status: TaskStatus::New,
         subtasks: vec![Subtask { step: "record_invoice".into(), done: false }],
         assigned_agent: Some(Task::TOOLING_AGENT.into()),
         last_updated: at,

@@ -9,11 +9,11 @@ use std::{path::Path, time::Instant as Stopwatch};
 
 use adjutant::{
     app::{App, Worker},
+    document::tokenise,
     model::{
         Mail,
         audit::{AuditEntry, chain_hash},
     },
-    store::tokenise,
 };
 use anyhow::{Context as _, ensure};
 use kit::{Goal, Table, best, desk, mails::Mix, median};

@@ -13,10 +13,10 @@ use adjutant::{
         prompt::plan_step,
     },
     model::{
-        ReplyJson,
+        NewModelCall, ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelUsage, Provider, SpendLimit, TokenPrice},
     },
-    store::{Store, Write, value::NewModelCall},
+    store::{Store, Write},
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ const CALLS: usize = 2_000;
 struct Instantly(String);
 
 impl Llm for Instantly {
-    fn ask<'a>(&'a self, _request: &'a ProviderRequest) -> CompletionFuture<'a> {
+    fn complete<'a>(&'a self, _request: &'a ProviderRequest) -> CompletionFuture<'a> {
         Box::pin(async { Ok(ProviderReply { text: self.0.clone(), tokens: Some((1_000, 50)) }) })
     }
 }
@@ -89,7 +89,7 @@ fn main() {
         for _ in 0..CALLS {
             let inquiry = data().to_prompt_input().unwrap();
             let question = PromptCall { input: &inquiry, guidelines: &guidelines, about: "task", spent_before: ModelUsage::default(), day: "2026-11-16" };
-            let (heard, call) = desk.ask(&question).await;
+            let (heard, call) = desk.request_answer(&question).await;
             assert!(heard.answer.is_some(), "{heard:?}");
             last = Some((heard, call));
         }

@@ -6,14 +6,12 @@ mod kit;
 use std::{hint::black_box, path::Path, time::Instant as Stopwatch};
 
 use adjutant::{
+    document::int8_vector::{decode, encode},
     memory::{
         DocKind, EmbeddedVectorStore, Embedder as _, Filter, StaticEmbedder as Embedder, VectorStore as _,
         index::{ScoredVector, VectorIndex},
     },
-    model::{
-        AccountId,
-        vector::{decode, encode},
-    },
+    model::AccountId,
     store::Store,
 };
 use anyhow::{Context as _, ensure};

@@ -10,11 +10,11 @@ use std::{
 use adjutant::{
     clock::Clock,
     memory::{Memory, MemoryQuery, Scope},
-    model::{AccountId, AccountMode, Direction, Mail, UserId, memory::MemorySettings},
-    store::{
-        Receipt, SearchDepth, Store, Write,
-        value::{Account, Arrival, ArrivalContent, ArrivalFile, Arrivals},
+    model::{
+        Account, AccountId, AccountMode, Arrival, ArrivalContent, ArrivalFile, Arrivals, Direction, Mail, UserId,
+        memory::MemorySettings,
     },
+    store::{Receipt, SearchDepth, Store, Write},
 };
 use anyhow::Context as _;
 use serde::Deserialize;
@@ -73,7 +73,7 @@ impl SearchFixture {
         let row = Account {
             account: account.clone(),
             user: user.clone(),
-            kind: "import".into(),
+            kind: adjutant::model::MailboxKind::Import,
             mode: AccountMode::Observe,
             cursor: None,
             created_at: Clock::System.now(),

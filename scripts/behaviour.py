@@ -15,6 +15,9 @@ import argparse, difflib, json, os, random, re, shutil, sqlite3, subprocess, sys
 from pathlib import Path
 
 NOW = "2026-03-04 10:00:00"
+# The day of the capture, as it stands in instants and as the first digits of a ULID.
+REAL_DAY = time.strftime("%Y-%m-%d", time.gmtime())
+REAL_ULID = "0" + "".join("0123456789ABCDEFGHJKMNPQRSTVWXYZ"[(int(time.time() * 1000) >> shift) & 31] for shift in (40, 35))
 GENERATED = 2000
 
 PEOPLE = [("Tom Becker", "tom@partner.example"), ("Dana Levi", "dana@work.example"), ("Ruth Cohen", "ruth@work.example"), ("Acme Billing", "billing@acme.example"),
@@ -89,6 +92,7 @@ class Home:
     def __init__(self, binary, folder, out):
         self.binary, self.folder, self.out = Path(binary).resolve(), folder, out
         self.count, out_state = 0, folder.parent / "state"
+        self.dated = set()
         out.mkdir(parents=True)
         library = next(p for p in map(Path, ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"]) if p.exists())
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "XDG_STATE_HOME": str(out_state), "LD_PRELOAD": str(library), "COLUMNS": "120",
@@ -97,6 +101,7 @@ class Home:
     def says(self, *words, json_too=True, name=None, given=None):
         """Runs one command, keeps what it says, and returns its JSON if it has any."""
         answer = None
+        self.date_written_mails()
         for flags in ([], ["--json"]) if json_too else ([],):
             ran = subprocess.run([self.binary, "--home", self.folder, *flags, *words], env=self.environment, input=given, capture_output=True, text=True)
             text = f"$ {' '.join([*words, *flags])}\n{ran.stdout}[{ran.returncode}]\n{ran.stderr}"
@@ -109,6 +114,15 @@ class Home:
         self.count += 1
         return answer
 
+    def date_written_mails(self):
+        """Gives the mails that the program wrote itself times that follow from their content: the clock of files is not stopped."""
+        fresh = [path for path in self.folder.rglob(".Sent/*/*") if path.is_file() and path not in self.dated]
+        content = lambda path: re.sub(r"(?m)^(Message-ID|X-Adjutant-Action|Date|Content-Type):.*|boundary.*|^--.*", "", path.read_text(errors="replace"))
+        for path in sorted(fresh, key=content):
+            at = 1772618400 + len(self.dated)
+            os.utime(path, (at, at))
+            self.dated.add(path)
+
     def keep(self, name, text):
         (self.out / name).write_text(self.plain(text))
 
@@ -116,6 +130,10 @@ class Home:
         for path in (self.folder, self.folder.parent):
             text = text.replace(str(path), "HOME")
         text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", "INSTANT", text)
+        text = re.sub(r"state/adjutant/[0-9a-f]{32}", "state/adjutant/HOME", text)
+        # Files that the program writes itself carry the real time, and so do the mails, runs and dates made of them.
+        text = re.sub(rf"{REAL_DAY}[T ]\d\d:\d\d(:\d\d)?Z?", "REAL TIME", text)
+        text = re.sub(rf"\b{REAL_ULID}[0-9A-HJKMNP-TV-Z]{{7}}(?=[0-9A-HJKMNP-TV-Z]{{16}}\b)", "ULID-", text)
         return re.sub(r"\b\d+(\.\d+)? ?(ms|µs|us)\b", "DURATION", text)
 
 
@@ -157,6 +175,7 @@ def deeds(home):
         shown = home.says("hitl", "show", str(number))
         if shown and shown.get("action_sha256"):
             home.says("hitl", "approve", str(number), "--sha256", shown["action_sha256"], json_too=False, name=f"hitl-approve-{number}")
+            home.says("once", json_too=False)
     home.environment["FAKETIME"] = "2026-03-04 11:00:00"
     home.says("once", json_too=False)
     home.says("reflect", json_too=False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the weights of the reader (src/planner/learned/weights.txt). Needs numpy 2.x and scipy 1.x (numpy 2.4.6, scipy 1.17.1 were used).
+"""Fits the weights of the reader (src/reading/learned/weights.txt). Needs numpy 2.x and scipy 1.x (numpy 2.4.6, scipy 1.17.1 were used).
 
 The rows come from the program itself (`examples/reader.rs`): this script never splits a text, it only fits numbers to
 the names it is given, so that what is trained on is what is read. One logistic regression with an L2 penalty per head;
@@ -30,7 +30,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 REPO = Path(__file__).resolve().parent.parent
-WEIGHTS = REPO / "src/planner/learned/weights.txt"
+WEIGHTS = REPO / "src/reading/learned/weights.txt"
 LETTERS = REPO / "scripts/letters.psv"
 HEADS = ["asks", "urgent", "wants", "informs", "promotes", "personal", "spam", "phishing"]
 CATEGORIES = {"urgent": "URGENT", "wants": "NEEDS_RESPONSE", "informs": "FYI", "promotes": "PROMOTIONAL", "personal": "PERSONAL"}

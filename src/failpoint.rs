@@ -1,9 +1,10 @@
-//! Places where a test kills the program: before and after each commit and each call to the outside.
+//! Failpoints: places where a test can kill the program, before and after each commit and each external call.
 //!
-//! Only in builds with debug assertions; in a release build nothing is left of it. `FAILPOINT=name` aborts the first
-//! time the program comes by, `FAILPOINT=name:3` the third time.
+//! They exist only in builds with debug assertions; a release build has no trace of them. `FAILPOINT=name` aborts the
+//! process the first time it reaches that place, `FAILPOINT=name:3` the third time.
 
-/// Calls to the outside. Commits are named after their write: `commit.checkpoint.before`, `commit.checkpoint.after`.
+/// The names of the external calls; each has a failpoint `.before` and one `.after`. Failpoints of commits are named after
+/// their write: `commit.checkpoint.before`, `commit.checkpoint.after`.
 pub const EXTERNAL_CALLS: &[&str] = &[
     "mailbox.apply",
     "mailbox.probe",
@@ -50,7 +51,7 @@ pub const EXTERNAL_CALLS: &[&str] = &[
     "model.ask",
 ];
 
-/// Passes through, or ends the process on the spot.
+/// Aborts the process if `FAILPOINT` names this place; otherwise does nothing.
 #[cfg(debug_assertions)]
 pub fn hit(name: &str, when: &str) {
     use std::sync::{
@@ -75,7 +76,7 @@ pub fn hit(name: &str, when: &str) {
 #[inline(always)]
 pub const fn hit(_name: &str, _when: &str) {}
 
-/// The place before or after a commit that holds a write of this name.
+/// The failpoint before or after a commit that holds a write of this name.
 #[cfg(debug_assertions)]
 pub fn hit_commit(write: &str, when: &str) {
     hit(&format!("commit.{write}"), when);
@@ -85,7 +86,7 @@ pub fn hit_commit(write: &str, when: &str) {
 #[inline(always)]
 pub const fn hit_commit(_write: &str, _when: &str) {}
 
-/// A call to the outside, with a place to die before and after it.
+/// Makes an external call between its two failpoints, and returns its result.
 pub fn around<T>(name: &str, call: impl FnOnce() -> T) -> T {
     hit(name, "before");
     let outcome = call();

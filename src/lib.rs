@@ -3,12 +3,16 @@
 // words
 pub mod clock;
 pub mod config;
+pub mod document;
+pub mod durable_file;
 pub mod failpoint;
+pub mod icalendar;
 pub mod model;
 pub mod regular_file;
 pub mod tls;
 
 // the path of a mail
+pub mod followup;
 pub mod graph;
 pub mod ingest;
 pub mod llm;
@@ -32,5 +36,5 @@ pub mod nightly;
 
 // running it
 pub mod app;
+pub mod cli;
 pub mod daemon;
-pub mod door;

@@ -2,5 +2,5 @@
 
 fn main() -> std::process::ExitCode {
     adjutant::tls::install_provider();
-    adjutant::door::cli::main()
+    adjutant::cli::main()
 }

@@ -1,6 +1,7 @@
-//! Opening the files of a home: configuration, rules, locks, what is noted outside the database.
+//! Opening the files of a home: configuration, rules, locks, and the records outside the database.
 //!
-//! Only a regular file is opened, also behind a link, and nobody waits for the other end of a pipe that lies in its place.
+//! Only a regular file is opened, also behind a symbolic link. A pipe in its place is refused at once: opening it the
+//! usual way would wait for its other end.
 
 use std::{
     fs::{File, FileType, OpenOptions},
@@ -14,12 +15,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens a file as the options say, which must not name flags of their own.
+/// Opens a file with these options, which must not set custom flags of their own.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
         Ok(file) => file,
-        // A pipe that nobody reads is refused when it is opened for writing.
+        // The system's own error for a pipe without a reader does not say that it is a pipe.
         Err(error) => return Err(refusal_at(path).unwrap_or(error)),
     };
     match refusal(file.metadata()?.file_type()) {
@@ -46,7 +47,7 @@ fn refusal_at(path: &Path) -> Option<io::Error> {
     refusal(std::fs::metadata(path).ok()?.file_type())
 }
 
-/// Returns why something at the path of a file is none.
+/// Returns an error for anything that is not a regular file.
 fn refusal(kind: FileType) -> Option<io::Error> {
     let what = if kind.is_file() {
         return None;

@@ -14,9 +14,9 @@ pub(crate) struct Mix {
 }
 
 /// SplitMix64: the same mails on every machine.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -158,7 +158,7 @@ const HEBREW: &[&str] = &[
 
 /// The file of mail `number`.
 pub(crate) fn mail(number: u64, mix: Mix) -> Vec<u8> {
-    let mut dice = Dice(number.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 20_261_115);
+    let mut dice = SeededRandom(number.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 20_261_115);
     let (first, last, firm) = (dice.pick(FIRST), dice.pick(LAST), dice.pick(FIRM));
     let sort = dice.roll(100);
     let asks = dice.roll(100) < mix.asking;
@@ -198,7 +198,7 @@ struct Body {
     more: String,
 }
 
-fn asking(dice: &mut Dice, sort: u64, number: u64) -> Body {
+fn asking(dice: &mut SeededRandom, sort: u64, number: u64) -> Body {
     let wish = match sort {
         0..40 => fill(dice, ASKS),
         40..55 => fill(dice, MEETS),
@@ -219,7 +219,7 @@ fn asking(dice: &mut Dice, sort: u64, number: u64) -> Body {
     Body { subject: format!("About the {} {}", dice.pick(QUALITY), dice.pick(THING)), text, more }
 }
 
-fn invoice(dice: &mut Dice, number: u64) -> Body {
+fn invoice(dice: &mut SeededRandom, number: u64) -> Body {
     let total = dice.roll(4000) + 50;
     let text = format!(
         "please find below our invoice no. {number} for the {}.\n\n    Net      EUR {}.00\n    VAT 19%  EUR {}.00\n    Total    EUR {total}.00\n\n\
@@ -233,7 +233,7 @@ fn invoice(dice: &mut Dice, number: u64) -> Body {
     Body { subject: format!("Invoice {number}"), text, more: String::new() }
 }
 
-fn telling(dice: &mut Dice, number: u64, sort: u64) -> Body {
+fn telling(dice: &mut SeededRandom, number: u64, sort: u64) -> Body {
     let length = dice.roll(26) + 6;
     match sort {
         0..30 => Body {
@@ -264,7 +264,7 @@ fn telling(dice: &mut Dice, number: u64, sort: u64) -> Body {
     }
 }
 
-fn fill(dice: &mut Dice, from: &[&'static str]) -> String {
+fn fill(dice: &mut SeededRandom, from: &[&'static str]) -> String {
     let pattern = dice.pick(from);
     pattern
         .replace("{q}", dice.pick(QUALITY))
@@ -274,7 +274,7 @@ fn fill(dice: &mut Dice, from: &[&'static str]) -> String {
 }
 
 /// Sentences that ask for nothing.
-fn story(dice: &mut Dice, sentences: u64) -> String {
+fn story(dice: &mut SeededRandom, sentences: u64) -> String {
     let mut text = String::new();
     for nth in 0..sentences {
         let _ = write!(
@@ -295,7 +295,7 @@ fn story(dice: &mut Dice, sentences: u64) -> String {
     text
 }
 
-fn prose(dice: &mut Dice, from: &[&'static str], sentences: u64) -> String {
+fn prose(dice: &mut SeededRandom, from: &[&'static str], sentences: u64) -> String {
     (0..sentences).map(|_| dice.pick(from)).collect::<Vec<_>>().join("\n")
 }
 

@@ -5,21 +5,18 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::App;
 use crate::{
+    app::App,
     graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{
         Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, anonymiser::QuotedMessage,
         prompt::prioritise,
     },
     model::{
-        Instant, ReplyJson,
+        CostRow, Instant, NewModelCall, ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelCall, ModelUsage, Outcome, Provider},
     },
-    store::{
-        Write,
-        value::{CostRow, NewModelCall},
-    },
+    store::Write,
 };
 
 /// What was spent on the model, by day, node and rule.
@@ -138,7 +135,7 @@ impl App {
             spent_before: ModelUsage::default(),
             day: &today,
         };
-        let (_, call) = consultant.model.ask(&question).await;
+        let (_, call) = consultant.model.request_answer(&question).await;
         let gone_since = self.store.read_blocking(|reader| reader.day_budget_exhausted_at(&today))?;
         let health = ModelHealth {
             provider: call.provider,

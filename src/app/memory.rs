@@ -1,14 +1,15 @@
 //! The memory as a person handles it: how it is, and making it anew.
 
+use crate::model::RequestKind;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::{App, Progress};
-use crate::memory::{EmbeddingRound, MemoryStatus};
+use crate::{
+    app::{App, Progress},
+    memory::{EmbeddingRound, MemoryStatus},
+};
 
-/// What the daemon is asked.
-pub const REBUILD_REQUEST: &str = "memory_rebuild";
 /// Between looks at how far the daemon is.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Without any progress of the daemon.
@@ -28,7 +29,7 @@ impl App {
                 self.embed_all_documents(&mut tell).await?;
                 break;
             }
-            if let Some(answer) = self.ask(REBUILD_REQUEST).await? {
+            if let Some(answer) = self.ask(RequestKind::RebuildMemory).await? {
                 let place = answer.get("place").and_then(serde_json::Value::as_str).unwrap_or_default();
                 anyhow::ensure!(
                     place == before.place,

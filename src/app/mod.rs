@@ -1,64 +1,47 @@
 //! Every use case as one method over a few handles. Doors decode, call here, encode; nothing below knows a door.
 
+mod accounts;
 mod approvals;
-mod doctor;
+mod audit;
+mod effects;
 mod eval;
-mod file_finding;
-mod finding;
-mod gmail;
-mod import;
-mod integrity;
+mod health;
 mod llm;
 mod mail;
-mod maildir;
 mod memory;
 mod nightly;
-mod plan;
-mod policy;
 mod preview;
-mod queue;
-mod rank;
 mod reference;
-mod report;
-mod request;
+mod rules;
 mod runs;
-mod samples;
 mod tasks;
-mod why;
 mod worker;
 
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
+pub use accounts::PendingSignIn;
 pub use approvals::{DecisionInput, ItemDetail, Recipient, is_approvable};
-pub use doctor::{AccountHealth, Health};
+pub use audit::WitnessHealth;
 pub use eval::{EvalKind, EvalMail, evaluate};
-pub use finding::{Finding, FindingCode, WaitingSteps};
-pub use gmail::PendingSignIn;
-pub use import::{ImportReport, Progress};
-pub use integrity::WitnessHealth;
+pub use health::{AccountHealth, Finding, FindingCode, Health, WaitingSteps};
 pub use llm::{CostReport, ModelHealth};
-pub use mail::{MailDetail, SearchResults};
-pub use memory::REBUILD_REQUEST;
-pub use nightly::{
-    DiffLine, DigestReport, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport,
-};
-pub use plan::{PlanInput, PlanOutput};
-pub use preview::{Preview, PreviewLine};
+pub use mail::{ImportReport, MailDetail, MailOutcome, PassReport, Progress, SearchResults, TaskLine, next_step};
+pub use nightly::{DigestReport, NightlyReport, ReflectOutcome};
+pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine};
 pub use reference::{BadInput, NotFound};
-pub use report::{MailOutcome, PassReport, TaskLine, next_step};
+pub use rules::{DiffLine, RulesVersionDetail, WhatIfChange, WhatIfReport};
 pub use runs::RunDetail;
-pub use tasks::{NewTask, TaskDetail};
-pub use why::PriorityExplanation;
+pub use tasks::{NewTask, PriorityExplanation, TaskDetail};
 pub use worker::{BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld};
 
 use crate::{
     clock::Clock,
     config::{Config, Home},
     memory::Memory,
-    model::{AccountId, AccountMode, UserId},
-    store::{Store, Write, value::Account},
+    model::{Account, AccountId, AccountMode, MailboxKind, UserId},
+    store::{Store, Write},
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
 };
@@ -117,11 +100,11 @@ impl App {
         let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
         let local = AccountId::from(LOCAL_ACCOUNT);
         if !has(&local) {
-            self.ensure_account(local, "local", AccountMode::Active).await?;
+            self.ensure_account(local, MailboxKind::Local, AccountMode::Active).await?;
         }
         for account in self.config.accounts.iter().filter(|account| !has(&account.name)) {
             let mode = if account.is_sample { AccountMode::Active } else { AccountMode::Observe };
-            self.ensure_account(account.name.clone(), account.kind.name(), mode).await?;
+            self.ensure_account(account.name.clone(), account.kind.mailbox_kind(), mode).await?;
         }
         if self.config.accounts.iter().any(|account| !account.is_sample) {
             let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES_ACCOUNT);
@@ -137,11 +120,16 @@ impl App {
         Ok(())
     }
 
-    pub(crate) async fn ensure_account(&self, account: AccountId, kind: &str, mode: AccountMode) -> anyhow::Result<()> {
+    pub(crate) async fn ensure_account(
+        &self,
+        account: AccountId,
+        kind: MailboxKind,
+        mode: AccountMode,
+    ) -> anyhow::Result<()> {
         let row = Account {
             account,
             user: self.user.clone(),
-            kind: kind.to_owned(),
+            kind,
             mode,
             cursor: None,
             created_at: self.clock.now(),

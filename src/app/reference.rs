@@ -1,9 +1,8 @@
 //! How people point at things: "3", "#3", a whole id, or the start of one.
 
-use super::App;
 use crate::{
-    model::{ItemId, MailId, RunId, TaskId},
-    store::value::TaskRow,
+    app::App,
+    model::{ItemId, MailId, RunId, TaskId, TaskRow},
 };
 
 /// The command was right, but the thing is not there. Scripts get an exit code of its own.

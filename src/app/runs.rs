@@ -5,14 +5,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::{App, NotFound};
 use crate::{
+    app::{App, NotFound},
     graph::{Replay, fork_run, node::Nodes, replay_run},
-    model::{NodeName, RunId, RunStatus},
-    store::{
-        Write,
-        value::{CheckpointRow, ModelCallRow, RunRecord, RunRow},
-    },
+    model::{CheckpointRow, ModelCallRow, NodeName, RunId, RunRecord, RunRow, RunStatus},
+    store::Write,
 };
 
 #[derive(Debug, Serialize)]

@@ -1,14 +1,20 @@
-//! `data/audit.anchor`: one line per head, `seq hash time`, only ever appended to.
+//! `data/audit.anchor`: one line for each recorded head of the audit chain, `seq hash time`. Lines are only appended.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, Read as _, Write as _},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-use crate::{failpoint, model::Instant, regular_file, store::value::AuditHead};
+use crate::{
+    durable_file::sync_folder,
+    failpoint,
+    model::{AuditHead, Instant},
+    regular_file,
+};
 
+/// The anchor file at a path; it need not exist yet.
 #[derive(Debug, Clone)]
 pub struct AnchorFile(PathBuf);
 
@@ -17,13 +23,13 @@ impl AnchorFile {
         Self(path)
     }
 
-    /// Adds a head and waits until it is on the disk.
+    /// Appends a head and returns when it is on the disk.
     pub(super) fn append(&self, head: &AuditHead, now: Instant) -> io::Result<()> {
         failpoint::around("anchor.append", || append_line(&self.0, &format!("{} {} {now}\n", head.seq, head.hash)))
     }
 
-    /// The heads that were noted, oldest first; none without a file. A line torn by a kill is the last one, and does not
-    /// count.
+    /// Returns the recorded heads, oldest first, or none when there is no file. A last line without its end, as a kill
+    /// leaves it, does not count.
     pub fn read_heads(&self) -> io::Result<Option<Vec<AuditHead>>> {
         let text = match regular_file::read_to_string(&self.0) {
             Ok(text) => text,
@@ -39,12 +45,15 @@ impl AnchorFile {
         };
         let heads = whole
             .lines()
-            .map(|line| head(line).ok_or_else(|| io::Error::other(format!("'{}' is no anchor", line.escape_debug()))))
+            .map(|line| {
+                head(line)
+                    .ok_or_else(|| io::Error::other(format!("the line '{}' is not an anchor", line.escape_debug())))
+            })
             .collect::<io::Result<Vec<_>>>();
         heads.map(Some)
     }
 
-    /// Keeps the heads so far under another name.
+    /// Renames the file to one with the time in its name, so that the heads so far are kept.
     pub(super) fn rename_aside(&self, now: Instant) -> io::Result<()> {
         if !self.0.exists() {
             return Ok(());
@@ -54,6 +63,7 @@ impl AnchorFile {
     }
 }
 
+/// Appends a line durably, after cutting off a line that a kill left without its end.
 fn append_line(path: &Path, line: &str) -> io::Result<()> {
     let is_new = !path.exists();
     let mut options = OpenOptions::new();
@@ -68,7 +78,7 @@ fn append_line(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(line.as_bytes())?;
     file.sync_data()?;
     match path.parent().filter(|_| is_new) {
-        Some(folder) => File::open(folder)?.sync_all(),
+        Some(folder) => sync_folder(folder),
         None => Ok(()),
     }
 }

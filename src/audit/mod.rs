@@ -1,9 +1,9 @@
-//! The audit chain from outside: its heads are anchored in a file of `data/` and in a witness elsewhere, and all three are
-//! verified together.
+//! The evidence for the audit chain outside the database: its heads are recorded in an anchor file in `data/` and in a
+//! witness outside `data/`, and all three are verified together.
 //!
-//! The chain itself is written by the store, in the transaction of the act. Nothing here changes it. A head outside that
-//! the database does not have means that the database was cut off, edited or replaced by an older one. What does not
-//! fit is left as it is: noting another head beside it would hide it.
+//! The store writes the chain itself, in the transaction of each act; nothing here changes it. A recorded head that the
+//! database lacks means that the database was truncated, edited or replaced by an older copy. Such a contradiction is
+//! never overwritten: a new head beside it would hide it.
 
 mod anchor;
 
@@ -13,36 +13,36 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::{
-    model::Instant,
-    store::{
-        Store, Write,
-        value::{AuditChain, AuditHead, WitnessKept},
-    },
+    model::{AuditChain, AuditHead, Instant, WitnessKept},
+    store::{Store, Write},
     witness::{Witness, WitnessFileStatus, WitnessRecord},
 };
 pub use anchor::AnchorFile;
 
-/// What is known of the chain outside the database.
+/// Records heads of the audit chain outside the database and compares the chain with them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AuditEvidence {
     anchor: Arc<AnchorFile>,
     witness: Witness,
-    /// Locked while heads are noted or compared, so that nobody sees one noted and the other not yet.
+    /// Locked while heads are recorded or compared, so that no process sees a head in the anchor file and not yet in the
+    /// witness.
     data_folder: PathBuf,
 }
 
-/// What verifying found.
+/// The result of verifying the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvidenceVerification {
+    /// How many lines the chain has.
     pub lines: i64,
+    /// How many heads the anchor file holds.
     pub anchors: usize,
-    /// The first thing that does not fit.
+    /// The first contradiction; none when chain, anchors and witness agree.
     pub problem: Option<String>,
 }
 
-/// Both as they were at one moment.
+/// The anchor file and the witness, read under one lock.
 struct RecordedHeads {
-    /// None without a file.
+    /// The heads of the anchor file, oldest first; none when there is no file.
     anchors: Result<Option<Vec<AuditHead>>, String>,
     witness: WitnessFileStatus,
 }
@@ -56,13 +56,15 @@ impl AuditEvidence {
         &self.witness
     }
 
-    /// Notes the newest head, first in the anchor, then in the witness. Whatever contradicts the chain stays as it is.
+    /// Records the newest head, first in the anchor file, then in the witness. Records nothing when either of them
+    /// contradicts the chain.
     pub async fn record_head(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
         let (evidence, reading) = (self.clone(), store.clone());
-        let noting = tokio::task::spawn_blocking(move || evidence.record_head_blocking(&reading, now));
-        store_flags(store, noting.await.context("noting the head of the audit chain")??).await
+        let recording = tokio::task::spawn_blocking(move || evidence.record_head_blocking(&reading, now));
+        store_flags(store, recording.await.context("recording the head of the audit chain")??).await
     }
 
+    /// Returns the flags that the database must store about what was recorded.
     fn record_head_blocking(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<RecordedFlag>> {
         let mut flags = Vec::new();
         let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
@@ -86,24 +88,25 @@ impl AuditEvidence {
         Ok(flags)
     }
 
-    /// A state folder that cannot be written is no reason to stop: `doctor` says so.
+    /// Records the head in the witness. A state folder that cannot be written stops nothing: it is logged once, and
+    /// `doctor` reports it. Returns the flag to store if the witness was not known to be kept.
     fn record_in_witness(&self, chain: &AuditChain) -> Option<RecordedFlag> {
         let record = witness_record(chain);
         match self.witness.write_record(&record) {
             Ok(()) => (chain.witness != WitnessKept::Kept).then_some(RecordedFlag::Witness(WitnessKept::Kept)),
             Err(error) => {
                 if self.witness.claim_first_warning() {
-                    tracing::warn!(%error, "nothing can be noted in the state folder: a restored data folder may go unnoticed");
+                    tracing::warn!(%error, "the state folder cannot be written: a data folder restored from a backup may go unnoticed. Check its permissions");
                 }
                 None
             }
         }
     }
 
-    /// Says why the database must be taken for one that was put back from a copy; none when nothing speaks for it.
+    /// Returns why the database must be taken for one that was restored from a backup, or none if all evidence agrees.
     pub async fn detect_restore(&self, store: &Store) -> anyhow::Result<Option<String>> {
         let (evidence, store) = (self.clone(), store.clone());
-        let looking = tokio::task::spawn_blocking(move || {
+        let comparing = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock_data_folder()?;
             let found = evidence.read_recorded_heads();
             let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(None) };
@@ -111,10 +114,10 @@ impl AuditEvidence {
                 .find_contradiction(&store, &chain, &found)?
                 .or_else(|| find_witness_absence(&chain, &found.witness)))
         });
-        looking.await.context("comparing the audit chain with what was noted")?
+        comparing.await.context("comparing the audit chain with the recorded heads")?
     }
 
-    /// The epoch that the witness knows, if it knows one.
+    /// Returns the epoch in the witness, if the witness can be read.
     pub fn witnessed_epoch(&self) -> Option<i64> {
         match self.witness.read_status() {
             WitnessFileStatus::Known(record) => Some(record.epoch),
@@ -122,45 +125,45 @@ impl AuditEvidence {
         }
     }
 
-    /// What contradicts the chain.
+    /// Returns the first contradiction between the chain and the recorded heads.
     fn find_contradiction(
         &self,
         store: &Store,
         chain: &AuditChain,
         found: &RecordedHeads,
     ) -> anyhow::Result<Option<String>> {
-        let doubt = find_anchor_problem(chain, &found.anchors).or_else(|| find_witness_problem(chain, found));
-        if doubt.is_some() {
-            return Ok(doubt);
+        let problem = find_anchor_problem(chain, &found.anchors).or_else(|| find_witness_problem(chain, found));
+        if problem.is_some() {
+            return Ok(problem);
         }
-        let has = |seq: i64, hash: &str| -> anyhow::Result<bool> {
+        let chain_has = |seq: i64, hash: &str| -> anyhow::Result<bool> {
             Ok(store.read_blocking(|reader| reader.audit_hash(seq))?.as_deref() == Some(hash))
         };
         if let Ok(Some(heads)) = &found.anchors
             && let Some(last) = heads.last()
-            && !has(last.seq, &last.hash)?
+            && !chain_has(last.seq, &last.hash)?
         {
             return Ok(Some(format!("the audit chain does not hold line {}, which was anchored", last.seq)));
         }
         if let WitnessFileStatus::Known(record) = &found.witness
-            && !has(record.seq, &record.hash)?
+            && !chain_has(record.seq, &record.hash)?
         {
             return Ok(Some(format!("the audit chain does not hold line {}, which was seen before", record.seq)));
         }
         Ok(None)
     }
 
-    /// Walks the chain and holds every anchor and the witness against it.
+    /// Recomputes the whole chain and compares it with every anchor and with the witness.
     pub async fn verify(&self, store: &Store) -> anyhow::Result<EvidenceVerification> {
         let (evidence, store) = (self.clone(), store.clone());
-        let walking = tokio::task::spawn_blocking(move || {
+        let verifying = tokio::task::spawn_blocking(move || {
             let found = {
                 let _lock = evidence.lock_data_folder()?;
                 evidence.read_recorded_heads()
             };
             evidence.verify_blocking(&store, &found)
         });
-        walking.await.context("verifying the audit chain")?
+        verifying.await.context("verifying the audit chain")?
     }
 
     fn verify_blocking(&self, store: &Store, found: &RecordedHeads) -> anyhow::Result<EvidenceVerification> {
@@ -170,31 +173,30 @@ impl AuditEvidence {
             let place = heads.partition_point(|head| head.seq <= record.seq);
             heads.insert(place, AuditHead { seq: record.seq, hash: record.hash.clone() });
         }
-        let walked = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.audit_chain()?)))?;
-        let (walk, chain) = walked;
-        let around = chain.and_then(|chain| {
-            let doubt = find_anchor_problem(&chain, &found.anchors).or_else(|| find_witness_problem(&chain, found));
-            doubt.or_else(|| find_witness_absence(&chain, &found.witness))
+        let (walk, chain) = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.audit_chain()?)))?;
+        let outside_problem = chain.and_then(|chain| {
+            let problem = find_anchor_problem(&chain, &found.anchors).or_else(|| find_witness_problem(&chain, found));
+            problem.or_else(|| find_witness_absence(&chain, &found.witness))
         });
-        Ok(EvidenceVerification { lines: walk.lines, anchors, problem: walk.problem.or(around) })
+        Ok(EvidenceVerification { lines: walk.lines, anchors, problem: walk.problem.or(outside_problem) })
     }
 
-    /// After a restore the old heads are set aside, in a file beside it, and a new series begins.
+    /// Starts a new anchor file after a restore was detected. The old file is kept beside it under another name.
     pub async fn start_new_series(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
         let (evidence, reading) = (self.clone(), store.clone());
-        let beginning = tokio::task::spawn_blocking(move || {
+        let starting = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock_data_folder()?;
             evidence.anchor.rename_aside(now)?;
             let Some(chain) = reading.read_blocking(|reader| reader.audit_chain())? else { return Ok(Vec::new()) };
             evidence.anchor.append(&chain.head, now)?;
-            let kept = evidence.record_in_witness(&chain).or_else(|| {
-                // What cannot be seen now is not missed at every start: that would be a restore each time.
-                let away = evidence.witness.read_status() != WitnessFileStatus::Known(witness_record(&chain));
-                away.then_some(RecordedFlag::Witness(WitnessKept::Away))
+            let witness_flag = evidence.record_in_witness(&chain).or_else(|| {
+                // A witness that cannot be written is stored as away; otherwise every start would detect a restore.
+                let is_away = evidence.witness.read_status() != WitnessFileStatus::Known(witness_record(&chain));
+                is_away.then_some(RecordedFlag::Witness(WitnessKept::Away))
             });
-            anyhow::Ok([RecordedFlag::Anchored].into_iter().chain(kept).collect())
+            anyhow::Ok([RecordedFlag::Anchored].into_iter().chain(witness_flag).collect())
         });
-        store_flags(store, beginning.await.context("beginning a new series of anchors")??).await
+        store_flags(store, starting.await.context("starting a new anchor file")??).await
     }
 
     fn read_recorded_heads(&self) -> RecordedHeads {
@@ -204,6 +206,7 @@ impl AuditEvidence {
         }
     }
 
+    /// Waits for the lock on the data folder; dropping the result releases it.
     fn lock_data_folder(&self) -> anyhow::Result<File> {
         let data = File::open(&self.data_folder)
             .with_context(|| format!("{} cannot be opened", self.data_folder.display()))?;
@@ -212,7 +215,7 @@ impl AuditEvidence {
     }
 }
 
-/// What the database is to remember about what was noted outside it.
+/// What the database stores about the records outside it, so that a missing one is noticed.
 enum RecordedFlag {
     Anchored,
     Witness(WitnessKept),
@@ -233,6 +236,7 @@ fn witness_record(chain: &AuditChain) -> WitnessRecord {
     WitnessRecord { epoch: chain.epoch, seq: chain.head.seq, hash: chain.head.hash.clone() }
 }
 
+/// Returns why the anchor file cannot be relied on: unreadable, or missing although heads were anchored before.
 fn find_anchor_problem(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
     match anchors {
         Err(problem) => Some(format!("the anchor file cannot be read: {problem}")),
@@ -242,7 +246,8 @@ fn find_anchor_problem(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead
     }
 }
 
-/// The anchor is written first: one that is behind the witness was put back.
+/// Returns what the witness says against the chain or the anchor file. The anchor file is written first, so one that is
+/// behind the witness was restored from a backup.
 fn find_witness_problem(chain: &AuditChain, found: &RecordedHeads) -> Option<String> {
     let last = found.anchors.as_ref().ok().and_then(|heads| heads.as_ref()?.last());
     match &found.witness {
@@ -261,7 +266,7 @@ fn find_witness_problem(chain: &AuditChain, found: &RecordedHeads) -> Option<Str
     }
 }
 
-/// A witness that was kept and cannot be asked contradicts nothing, and bears nothing out.
+/// Returns why a witness that was kept before cannot be read now. That contradicts nothing, but it proves nothing either.
 fn find_witness_absence(chain: &AuditChain, witness: &WitnessFileStatus) -> Option<String> {
     match witness {
         WitnessFileStatus::Unavailable(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),

@@ -8,7 +8,7 @@ use super::{
     Home, SAMPLES_ACCOUNT, SAMPLES_SERVER,
     raw::{RawAccount, RawConfig, RawKind},
 };
-use crate::model::{AccountId, Since};
+use crate::model::{AccountId, MailboxKind, Since};
 
 /// What Gmail's own servers call themselves in Authentication-Results.
 const GMAIL_SERVER: &str = "mx.google.com";
@@ -77,10 +77,11 @@ pub struct PushConfig {
 }
 
 impl AccountKind {
-    pub fn name(&self) -> &'static str {
+    /// Returns the kind without its settings, as it is stored.
+    pub const fn mailbox_kind(&self) -> MailboxKind {
         match self {
-            Self::Maildir { .. } => "maildir",
-            Self::Gmail(_) => "gmail",
+            Self::Maildir { .. } => MailboxKind::Maildir,
+            Self::Gmail(_) => MailboxKind::Gmail,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::DaemonContext;
-use crate::{app::REBUILD_REQUEST, store::Write};
+use crate::{model::RequestKind, store::Write};
 
 /// One cheap read of a counter.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -20,22 +20,21 @@ async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Resul
     let app = &shared.worker.app;
     let store = &app.store;
     let requests = store.read(|reader| reader.open_requests()).await?;
-    for (request, kind, _) in requests {
+    for (request, kind) in requests {
         store.write(Write::UpdateRequest { request, answer: None }).await?;
-        let answer = match kind.as_str() {
-            "once" => match shared.worker.run_once_without_waiting().await {
+        let answer = match kind {
+            RequestKind::Once => match shared.worker.run_once_without_waiting().await {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },
-            REBUILD_REQUEST => {
+            RequestKind::RebuildMemory => {
                 app.memory.reset().await?;
                 serde_json::to_string(&app.memory_status().await?)?
             }
-            "reflect" => match shared.worker.app.run_nightly_unless_done_today().await {
+            RequestKind::Reflect => match shared.worker.app.run_nightly_unless_done_today().await {
                 Ok(reflected) => serde_json::to_string(&reflected)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },
-            other => serde_json::to_string(&format!("this version does not know '{other}'"))?,
         };
         store.write(Write::UpdateRequest { request, answer: Some(answer) }).await?;
     }

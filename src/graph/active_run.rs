@@ -8,9 +8,9 @@ use super::{
     commit::InFlightCheckpoint,
     entry::{Call, CurrentTask, RunIdentity, UNREADABLE_REPLY},
 };
-use crate::{
-    model::{ActionId, Mail, MailId, Move, NodeName, ReplyJson, RunState, TaskId, run::STATE_SCHEMA},
-    store::value::{ActionMove, Checkpoint, MailContext, NewAction, NewRun, RecordedReply, RunRecord},
+use crate::model::{
+    ActionId, ActionMove, Checkpoint, Mail, MailContext, MailId, Move, NewAction, NewRun, NodeName, RecordedReply,
+    ReplyJson, RunRecord, RunState, TaskId, run::STATE_SCHEMA,
 };
 
 pub struct ActiveRun {

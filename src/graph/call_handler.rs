@@ -13,15 +13,15 @@ use super::{
 use crate::{
     llm::PromptInput,
     memory::Memory,
-    model::{AccountMode, ActionId, Instant, Mail, ReplyJson, RunState, UrgencyOrigin, llm::ModelCall},
+    model::{
+        AccountMode, ActionId, ActionMove, Instant, Mail, NewAction, QueueLimits, ReplyJson, RunState, UrgencyOrigin,
+        llm::ModelCall,
+    },
     outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, EffectPolicy},
     rules::CurrentRules,
     source::{CalendarLookup, SourceError},
-    store::{
-        SkipUnreadable as _, Store, StoreError,
-        value::{ActionMove, NewAction, QueueLimits},
-    },
+    store::{SkipUnreadable as _, Store, StoreError},
     tool::{BusyTimes, ThreadMail},
 };
 

@@ -8,7 +8,10 @@ use super::{
     engine::EngineInner,
     interrupt::{Advance, Interrupt},
 };
-use crate::store::{PendingWrite, StoreError, Write, value::Checkpoint};
+use crate::{
+    model::Checkpoint,
+    store::{PendingWrite, StoreError, Write},
+};
 
 /// Between attempts to commit while the disk is full or another program holds the lock.
 pub(super) const DISK_RETRY_INTERVAL: Duration = Duration::from_secs(1);

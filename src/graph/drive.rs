@@ -17,13 +17,10 @@ use super::{
 };
 use crate::{
     model::{
-        ContextDoc, Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, ReplyJson, RunId, RunKind,
-        RunStatus,
+        Checkpoint, ContextDoc, Instant, Mail, Move, NodeName, OutboxState, Reading, RecordedReply, Reflection,
+        ReplyJson, RunId, RunKind, RunStatus,
     },
-    store::{
-        StoreError, Write,
-        value::{Checkpoint, RecordedReply},
-    },
+    store::{StoreError, Write},
 };
 
 /// A node that keeps asking is in a loop.

@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     llm::{ModelReply, Prompt, PromptInput},
     model::{
-        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, ReplyJson,
-        RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
+        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, NewAction, NewItem, NewRun, OutboxState,
+        Reading, Reflection, ReplyJson, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
     },
-    store::value::{NewAction, NewItem, NewRun},
 };
 
 /// A question the engine answers on a node's behalf. Replies are recorded, so a replay asks nobody.

@@ -3,10 +3,7 @@
 use serde_json::json;
 
 use super::entry::{NodeInput, NodeOutput};
-use crate::{
-    model::{Change, ItemId, ItemKind, MailState, Move, NodeName, RunState, Status, Subtask, Task},
-    store::value::NewItem,
-};
+use crate::model::{Change, ItemId, ItemKind, MailState, Move, NewItem, NodeName, RunState, Subtask, Task, TaskStatus};
 
 /// Parks the run. In execute_tool the task waits for a person; before it the task keeps its state.
 pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOutput {
@@ -37,10 +34,12 @@ pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &st
 }
 
 fn waiting_changes(task: &Task, reason: &str) -> Vec<Change> {
-    let to = |to: Status, why: &str| Change::Status { to, why: why.to_owned() };
+    let to = |to: TaskStatus, why: &str| Change::Status { to, why: why.to_owned() };
     match task.status {
-        Status::Ready => vec![to(Status::InProgress, "tool call kicked off"), to(Status::WaitingHitl, reason)],
-        Status::InProgress => vec![to(Status::WaitingHitl, reason)],
+        TaskStatus::Ready => {
+            vec![to(TaskStatus::InProgress, "tool call kicked off"), to(TaskStatus::WaitingHitl, reason)]
+        }
+        TaskStatus::InProgress => vec![to(TaskStatus::WaitingHitl, reason)],
         _ => Vec::new(),
     }
 }

@@ -3,10 +3,7 @@
 use anyhow::{Context as _, bail};
 
 use super::active_run::ActiveRun;
-use crate::{
-    model::{Instant, NodeName, RunId},
-    store::value::{NewRun, RunRecord},
-};
+use crate::model::{Instant, NewRun, NodeName, RunId, RunRecord};
 
 pub fn fork_run(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Result<NewRun> {
     let entered: Vec<NodeName> = record.checkpoints.iter().map(|checkpoint| checkpoint.node).collect();

@@ -10,7 +10,6 @@ mod drive;
 mod engine;
 pub mod entry;
 mod failure;
-mod followup;
 mod fork;
 mod interrupt;
 mod model_caller;

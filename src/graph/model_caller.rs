@@ -42,7 +42,7 @@ impl NodeModelCaller {
         let day = self.day(asker.now);
         let question =
             PromptCall { input: inquiry, guidelines: &guidelines.text, about: &about, spent_before: before, day: &day };
-        Ok(self.model.ask(&question).await)
+        Ok(self.model.request_answer(&question).await)
     }
 
     pub fn day(&self, now: Instant) -> String {

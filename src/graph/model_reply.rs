@@ -2,11 +2,8 @@
 
 use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::EngineInner, entry::Call, interrupt::Advance};
 use crate::{
-    model::{Instant, ReplyJson, llm::ModelCall},
-    store::{
-        Write,
-        value::{NewModelCall, RecordedReply},
-    },
+    model::{Instant, NewModelCall, RecordedReply, ReplyJson, llm::ModelCall},
+    store::Write,
 };
 
 impl EngineInner {

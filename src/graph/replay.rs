@@ -9,10 +9,7 @@ use super::{
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
-use crate::{
-    model::{Change, Mail, Move, NodeName, ReplyJson, RunId},
-    store::value::{CheckpointRow, RunRecord},
-};
+use crate::model::{Change, CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
 
 /// Guards against a node that asks for ever.
 const CALLS_PER_VISIT: usize = 8;

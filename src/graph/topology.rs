@@ -8,9 +8,9 @@ use petgraph::{
     visit::{Dfs, EdgeRef},
 };
 
-use crate::model::{Move, NodeName, RunStatus, text_enum::words};
+use crate::model::{Move, NodeName, RunStatus, text_enum::text_enum};
 
-words! {
+text_enum! {
     /// The kinds of move a node can make.
     Outcome { Next = "next", Again = "again", Wait = "wait", Park = "park", Skip = "skip", Done = "done" }
 }

@@ -5,10 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{QueueReadError, read_private_file};
-use crate::{
-    model::{ItemId, ids::sha256_hex},
-    store::value::Verdict,
-};
+use crate::model::{DecisionKind, ItemId, ids::sha256_hex};
 
 /// A reason is a sentence or two.
 const LARGEST: u64 = 64 * 1024;
@@ -17,7 +14,7 @@ const LARGEST: u64 = 64 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionFile {
     pub item_id: ItemId,
-    pub kind: Verdict,
+    pub kind: DecisionKind,
     /// Empty for items that are about no action.
     pub action_sha256: String,
     pub reason: String,
@@ -30,7 +27,7 @@ pub struct DecisionFile {
 struct DecisionFileContent {
     #[serde(default)]
     action_sha256: String,
-    decision: Verdict,
+    decision: DecisionKind,
     #[serde(default)]
     reason: String,
 }

@@ -7,7 +7,7 @@ mod decision_file;
 mod item_file;
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder},
     io,
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
@@ -16,6 +16,7 @@ use std::{
 use anyhow::Context as _;
 
 use crate::{
+    durable_file::FileReplacement,
     failpoint,
     model::{Instant, ItemId},
     store::Store,
@@ -128,17 +129,12 @@ impl Queue {
         Ok(looked)
     }
 
-    /// tmp → fsync → rename → fsync of the folder, 0600 from the first byte.
+    /// Writes the file of an open item durably, readable by its owner only.
     fn write(&self, file: &item_file::QueueFile) -> io::Result<()> {
-        use std::{io::Write as _, os::unix::fs::OpenOptionsExt};
+        let target = self.folder.join(format!("{}.json", file.item_id));
+        let temporary = self.folder.join(format!(".{}.tmp", file.item_id));
         failpoint::around("queue.write", || {
-            let unfinished = self.folder.join(format!(".{}.tmp", file.item_id));
-            let mut written =
-                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-            written.write_all(file.text.as_bytes())?;
-            written.sync_all()?;
-            fs::rename(&unfinished, self.folder.join(format!("{}.json", file.item_id)))?;
-            File::open(&self.folder)?.sync_all()
+            FileReplacement::new(&target).temporary(temporary).replace_durably(file.text.as_bytes())
         })
     }
 

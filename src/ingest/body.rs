@@ -3,23 +3,22 @@
 use std::borrow::Cow;
 
 use super::{
-    address::collapse_whitespace,
-    charset,
-    content_headers::ContentHeaders,
-    header::Headers,
-    hidden_chars::strip_hidden_chars,
     html::html_to_text,
-    icalendar,
-    identity::FramedDigest,
     limits::{ATTACHED_DEPTH, HTML_BYTES, LINKS, SHORT_CHARS, TEXT_BYTES, TEXT_CHARS, truncate_chars},
-    mime::{self, MimeLeaf},
-    part_digest::part_sha256,
-    transfer_encoding,
+    mime::{
+        ContentHeaders, FramedDigest, Headers, MimeLeaf, charset, collect_leaves, parse_invite, part_sha256,
+        transfer_encoding,
+    },
+    text::{collapse_whitespace, strip_hidden_chars},
 };
-use crate::model::{
-    Attachment, fingerprint,
-    ids::sha256_hex,
-    mail::{Invite, Link},
+use crate::{
+    followup::fingerprint,
+    icalendar::UnfoldedCalendar,
+    model::{
+        Attachment,
+        ids::sha256_hex,
+        mail::{Invite, Link},
+    },
 };
 
 #[derive(Debug, Default)]
@@ -53,17 +52,16 @@ pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     for part in leaves {
         let decoded = decode_part(part, usize::MAX);
         body.part_digests.push(part_sha256(&part.content, &decoded));
-        let calendar =
-            is_calendar(part).then(|| charset::decode(&decode_part(part, TEXT_BYTES), part.content.charset.as_deref()));
-        if let (None, Some(text)) = (&body.invite, &calendar) {
-            body.invite = icalendar::parse_invite(text, part.content.method.as_deref());
+        let calendar = is_calendar(part).then(|| unfold_calendar(part));
+        if let (None, Some(calendar)) = (&body.invite, &calendar) {
+            body.invite = parse_invite(calendar, part.content.method.as_deref());
         }
         if is_shown(part, alone) {
             shown.push(body.render_part(part));
         } else if is_attachment(part) {
             body.add_attachment(part, &decoded);
-        } else if let Some(text) = &calendar {
-            others.push(icalendar::without_timestamps(text));
+        } else if let Some(calendar) = &calendar {
+            others.push(calendar.without_timestamps());
         } else if !is_cryptographic(&part.content) {
             others.extend(body.part_digests.last().cloned());
         }
@@ -106,6 +104,10 @@ fn is_calendar(part: &MimeLeaf<'_>) -> bool {
     let content = &part.content;
     let named = || content.file_name.as_deref().is_some_and(|name| name.to_ascii_lowercase().ends_with(".ics"));
     content.is_type("text", "calendar") || content.is_type("application", "ics") || named()
+}
+
+fn unfold_calendar(part: &MimeLeaf<'_>) -> UnfoldedCalendar {
+    UnfoldedCalendar::unfold(&charset::decode(&decode_part(part, TEXT_BYTES), part.content.charset.as_deref()))
 }
 
 /// Pictures a page shows, further renderings of the same text, messages shown in line (digests, bounces) and
@@ -236,7 +238,7 @@ fn attached_text(leaves: &[MimeLeaf<'_>], depth: usize) -> Option<String> {
     let part = leaves.iter().find(|part| part.content.is_message())?;
     let bytes = decode_part(part, TEXT_BYTES);
     let (headers, at) = Headers::parse(&bytes, 0);
-    let parts = mime::collect_leaves(&bytes, headers, at).ok()?;
+    let parts = collect_leaves(&bytes, headers, at).ok()?;
     let mut ignored = Body::default();
     let alone = parts.leaves.len() == 1;
     let shown =

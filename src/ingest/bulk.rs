@@ -1,6 +1,6 @@
 //! Headers that say a mail went to many, or was written by a machine.
 
-use super::header::Headers;
+use super::mime::Headers;
 
 /// The first header that marks it, as the person may look it up: `List-Unsubscribe`, `Precedence: bulk`.
 pub(super) fn bulk_header(headers: &Headers<'_>) -> Option<String> {

@@ -1,12 +1,10 @@
 //! What a mail is called, what it answers, and the digest of what its sender wrote.
 
-use sha2::{Digest, Sha256};
-
 use super::{
-    header::Headers,
     limits::{FIELD_BYTES, REFERENCES, SHORT_CHARS},
+    mime::{FramedDigest, Headers},
 };
-use crate::model::{Address, Mail, ids::hex};
+use crate::model::{Address, Mail};
 
 pub(super) struct MessageIds {
     pub(super) message_id: Option<String>,
@@ -55,21 +53,6 @@ fn message_ids(value: &[u8]) -> Vec<String> {
         ids.push(format!("<{}>", tidy(bare)));
     }
     ids
-}
-
-/// A digest of several values, each framed by its length.
-#[derive(Default)]
-pub(super) struct FramedDigest(Sha256);
-
-impl FramedDigest {
-    pub(super) fn put(&mut self, text: &str) {
-        self.0.update((text.len() as u64).to_be_bytes());
-        self.0.update(text.as_bytes());
-    }
-
-    pub(super) fn finish(self) -> String {
-        hex(&self.0.finalize())
-    }
 }
 
 /// Returns the digest of everything the sender writes: trace headers and flags do not change it. `parts` holds a digest

@@ -19,14 +19,12 @@ use super::{
 use crate::{
     clock::Clock,
     failpoint,
-    model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId, ids::sha256_hex},
-    source::{ConfirmedFile, FileNote, FoundMessage, MAX_FETCH_BYTES, PollResult, Source, SourceError},
-    store::{
-        Receipt, SkipUnreadable as _, Store, Write,
-        value::{
-            Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, LedgerRow, MailContext, UnchangedFile,
-        },
+    model::{
+        AccountId, Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, LedgerRow, Mail,
+        MailContext, MailId, MailState, RunId, UnchangedFile, UserId, ids::sha256_hex,
     },
+    source::{ConfirmedFile, FileNote, FoundMessage, MAX_FETCH_BYTES, PollResult, Source, SourceError},
+    store::{Receipt, SkipUnreadable as _, Store, Write},
 };
 
 /// Mails per commit: many enough to share its cost, few enough to see progress.

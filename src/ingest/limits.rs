@@ -1,6 +1,6 @@
 //! Every bound on reading a mail, with its reason. A mail over a bound is still read as far as the bound, and says so.
 
-use crate::model::snippet;
+use crate::document::snippet;
 
 /// What large providers accept; of a larger mail only this much is parsed.
 pub(super) const MAIL_BYTES: usize = 25 * 1024 * 1024;
@@ -32,8 +32,6 @@ pub(super) const RECIPIENTS: usize = 200;
 pub(super) const REFERENCES: usize = 100;
 /// Links kept of an HTML part.
 pub(super) const LINKS: usize = 200;
-/// Bytes of a calendar part: one event with a long description fits a hundred times.
-pub(super) const CALENDAR_BYTES: usize = 256 * 1024;
 
 /// The first `max` characters, without copying when they all fit.
 pub(super) fn truncate_chars(text: String, max: usize) -> (String, bool) {

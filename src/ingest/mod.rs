@@ -3,34 +3,19 @@
 //! The input is hostile. Nothing but `intake` reads a file or a clock, and nothing recurses on the input, indexes into it, or takes more
 //! than linear time over it; the bounds and their reasons stand in `limits`.
 
-mod address;
 mod body;
 mod bulk;
-mod charset;
-mod clean;
-mod content_headers;
-mod entity;
-mod header;
-mod hidden_chars;
 mod html;
-mod html_token;
-mod icalendar;
 mod identity;
 mod intake;
 mod limits;
 mod mime;
 mod parse;
-mod part_digest;
-mod quote;
 mod received;
 mod sender_auth;
-mod signature;
-mod transfer_encoding;
-mod visibility;
+mod text;
 mod watchdog;
 
-pub use clean::{Cleaned, clean_body};
-pub use hidden_chars::{Stripped, escape_for_display, strip_hidden_chars};
 pub use html::{HtmlText, html_to_text};
 pub use intake::{
     AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,
@@ -38,4 +23,5 @@ pub use intake::{
 };
 pub use parse::{MailParseError, MailTruncation, ParsedMail, parse_mail, parse_mail_in_full};
 pub use sender_auth::TrustedServers;
+pub use text::{Cleaned, Stripped, clean_body, escape_for_display, strip_hidden_chars};
 pub use watchdog::{GuardedParser, ParseAborted, StepTracker, run_watched};

@@ -6,17 +6,13 @@ use chrono::{DateTime, NaiveDate};
 use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
-    address::{collapse_whitespace, parse_addresses},
     body::{self, Body},
     bulk,
-    clean::{Cleaned, clean_body},
-    header::{Headers, field_parser_input},
-    hidden_chars::strip_hidden_chars,
     identity::{MessageIds, content_sha256, former_content_sha256},
     limits::{MAIL_BYTES, MIME_DEPTH, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
-    mime,
-    part_digest::rest_sha256,
+    mime::{Headers, TooDeep, collect_leaves, field_parser_input, parse_addresses, rest_sha256},
     sender_auth::{TrustedServers, authenticate},
+    text::{Cleaned, clean_body, collapse_whitespace, strip_hidden_chars},
 };
 use crate::model::{Instant, Mail};
 
@@ -70,7 +66,7 @@ pub fn parse_mail_in_full(raw: &[u8], trust: &TrustedServers) -> Result<ParsedMa
     if headers.is_empty() {
         return Err(MailParseError::NoHeaders);
     }
-    let parts = mime::collect_leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| MailParseError::TooDeep)?;
+    let parts = collect_leaves(&bytes, headers.clone(), at).map_err(|TooDeep| MailParseError::TooDeep)?;
     let mut body = body::assemble_body(&parts.leaves);
     if raw.len() > MAIL_BYTES || parts.too_many {
         body.part_digests.push(rest_sha256(raw.get(at..).unwrap_or_default()));

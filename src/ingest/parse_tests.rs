@@ -3,7 +3,7 @@
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
-use crate::model::fingerprint;
+use crate::followup::fingerprint;
 
 fn parse(raw: &str) -> ParsedMail {
     parse_mail_in_full(raw.as_bytes(), &TrustedServers::default()).unwrap()

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use super::{header::Headers, limits::FIELD_BYTES, sender_auth::TrustedServers};
+use super::{limits::FIELD_BYTES, mime::Headers, sender_auth::TrustedServers};
 
 const AUTH_RESULTS: &str = "Authentication-Results";
 

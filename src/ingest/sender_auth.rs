@@ -5,9 +5,8 @@
 //! "unverified", with the reason in words.
 
 use super::{
-    address::{is_address, is_sole_address},
-    header::Headers,
     limits::FIELD_BYTES,
+    mime::{Headers, is_address, is_sole_address},
     received::find_receiving_server_results,
 };
 use crate::model::mail::Authentication;
@@ -213,7 +212,7 @@ fn read_quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::address::parse_addresses;
+    use crate::ingest::mime::parse_addresses;
 
     const PASS: &str = "Authentication-Results: mx.home.example; dmarc=pass header.from=bank.example\n";
     const FROM: &str = "From: Bank <info@bank.example>\n";

@@ -1,4 +1,6 @@
-//! What a model is shown: people and messages as handles, mail as quoted data without addresses or links.
+//! What a model is shown: people and messages as handles, mail as quoted data.
+//!
+//! No address and no link of a mail reaches a prompt.
 
 use std::sync::LazyLock;
 
@@ -7,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Address, Instant, Mail, Me};
 
-/// Of the mail at hand, in characters.
+/// So many characters of the text of a mail are shown.
 const LONGEST_TEXT: usize = 4_000;
 const LONGEST_SUBJECT: usize = 200;
 const LONGEST_NAME: usize = 60;
-/// More people than this are a crowd.
+/// So many people of a mail get a handle; the addresses of others become `[address]`.
 const MOST_PEOPLE: usize = 12;
 
 static ADDRESS_OR_LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -21,16 +23,17 @@ static ADDRESS_OR_LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// A person as the model sees them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// `P0` is the person the program works for, `P1` whoever wrote.
+    /// `P0` is the person the program works for, `P1` the sender.
     pub handle: String,
     pub name: String,
     #[serde(rename = "is")]
     pub role: String,
 }
 
-/// A message, quoted.
+/// A message as the model sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotedMessage {
     /// `M0` is the mail at hand.
@@ -43,7 +46,7 @@ pub struct QuotedMessage {
     pub text: String,
 }
 
-/// The people of one mail, by handle.
+/// Replaces the people of one mail by handles; the position in the list is the number of the handle.
 pub struct Anonymiser(Vec<AnonymisedPerson>);
 
 struct AnonymisedPerson {
@@ -53,20 +56,27 @@ struct AnonymisedPerson {
 }
 
 impl Anonymiser {
+    /// Gives handles to the person the program works for, the sender and the recipients.
     pub fn for_mail(mail: &Mail, me: &Me) -> Self {
         let own = me.names.first().cloned().unwrap_or_default();
         let person = AnonymisedPerson { addresses: me.addresses.clone(), name: own, role: "the person you work for" };
-        let mut cast = Self(vec![person]);
+        let mut anonymiser = Self(vec![person]);
         for (nth, address) in mail.participants().enumerate() {
-            if address.addr.is_empty() || cast.handle(&address.addr).is_some() || cast.0.len() >= MOST_PEOPLE {
+            let is_known = anonymiser.handle(&address.addr).is_some();
+            if address.addr.is_empty() || is_known || anonymiser.0.len() >= MOST_PEOPLE {
                 continue;
             }
             let role = if nth == 0 { "wrote M0" } else { "also received M0" };
-            cast.0.push(AnonymisedPerson { addresses: vec![address.addr.clone()], name: name_of(address), role });
+            anonymiser.0.push(AnonymisedPerson {
+                addresses: vec![address.addr.clone()],
+                name: display_name(address),
+                role,
+            });
         }
-        cast
+        anonymiser
     }
 
+    /// Returns everybody who has a handle.
     pub fn people(&self) -> Vec<Person> {
         let person = |(nth, known): (usize, &AnonymisedPerson)| Person {
             handle: format!("P{nth}"),
@@ -76,13 +86,14 @@ impl Anonymiser {
         self.0.iter().enumerate().map(person).collect()
     }
 
-    /// The handle of an address, if it is one of the cast.
+    /// Returns the handle of an address, if it belongs to somebody who has one.
     fn handle(&self, addr: &str) -> Option<String> {
         let addr = addr.to_lowercase();
         let nth = self.0.iter().position(|known| known.addresses.contains(&addr))?;
         Some(format!("P{nth}"))
     }
 
+    /// Returns the mail at hand as `M0`, cut and without addresses and links.
     pub fn message(&self, mail: &Mail) -> QuotedMessage {
         QuotedMessage {
             handle: "M0".into(),
@@ -93,19 +104,19 @@ impl Anonymiser {
         }
     }
 
-    /// Text without addresses and links, cut to a length.
+    /// Returns a text cut to a length, with handles in place of addresses and `[link]` in place of links.
     pub fn redact(&self, text: &str, longest: usize) -> String {
         let short: String = text.chars().take(longest).collect();
-        let Some(secret) = ADDRESS_OR_LINK.as_ref() else { return String::new() };
-        let shown = |found: &Captures<'_>| match found.name("address") {
+        let Some(pattern) = ADDRESS_OR_LINK.as_ref() else { return String::new() };
+        let replacement = |found: &Captures<'_>| match found.name("address") {
             Some(address) => self.handle(address.as_str().trim_matches('.')).unwrap_or_else(|| "[address]".into()),
             None => "[link]".into(),
         };
-        secret.replace_all(&short, shown).into_owned()
+        pattern.replace_all(&short, replacement).into_owned()
     }
 }
 
-fn name_of(address: &Address) -> String {
+fn display_name(address: &Address) -> String {
     address.name.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "unnamed".into())
 }
 
@@ -142,11 +153,11 @@ mod tests {
             text: "Ask Dana@work.example or eve@evil.example, www.evil.example or pay.evil.example/now. Thanks.".into(),
             ..Mail::default()
         };
-        let cast = Anonymiser::for_mail(&mail, &me());
-        let shown = serde_json::to_string(&(cast.people(), cast.message(&mail))).unwrap();
+        let anonymiser = Anonymiser::for_mail(&mail, &me());
+        let shown = serde_json::to_string(&(anonymiser.people(), anonymiser.message(&mail))).unwrap();
         assert!(!shown.contains('@') && !shown.contains("evil"), "{shown}");
         assert!(shown.contains("Ask P2 or [address], [link] or [link]"), "{shown}");
-        assert_eq!(cast.people().iter().map(|p| p.handle.as_str()).collect::<Vec<_>>(), ["P0", "P1", "P2"]);
+        assert_eq!(anonymiser.people().iter().map(|p| p.handle.as_str()).collect::<Vec<_>>(), ["P0", "P1", "P2"]);
     }
 
     #[test]

@@ -1,5 +1,8 @@
-//! What may be spent: reserved in memory before a question, settled after it. The record of questions is the truth a
-//! later start reads.
+//! The budget of model calls: the worst case of a call is reserved in memory before it, and replaced by its actual cost
+//! after it.
+//!
+//! The stored calls are the truth: a later start reads from them what was spent. No call is made for which the budget of
+//! the day or of the task does not suffice.
 
 use std::{
     collections::HashMap,
@@ -8,6 +11,7 @@ use std::{
 
 use crate::model::llm::{BudgetLimits, ModelUsage, Outcome};
 
+/// What the limits leave, shared by all calls of this process.
 pub struct Budget {
     allowance: BudgetLimits,
     state: Mutex<BudgetState>,
@@ -15,17 +19,20 @@ pub struct Budget {
 
 #[derive(Default)]
 struct BudgetState {
+    /// The local date that `spent` and `reserved` count for.
     day: String,
-    /// Today, settled.
+    /// What calls of the day that have ended did cost.
     spent: ModelUsage,
+    /// The worst case of all calls of the day that are under way.
     reserved: ModelUsage,
-    /// Of questions that were given up in the middle: in no record yet.
+    /// The worst case of calls that were cancelled half-way and are in no record yet.
     unrecorded: ModelUsage,
-    /// Of questions under way, by what they are about.
+    /// The worst case of the calls under way, by the id whose budget pays.
     reserved_in_flight: HashMap<String, ModelUsage>,
 }
 
-/// The worst a question can cost, put aside until it is known. Dropped unsettled, all of it counts as spent.
+/// The worst case of one call, set aside until its cost is known. If it is dropped without [`Reservation::commit`], all
+/// of it counts as spent.
 pub(super) struct Reservation<'a> {
     budget: &'a Budget,
     about: String,
@@ -35,13 +42,14 @@ pub(super) struct Reservation<'a> {
 }
 
 impl Budget {
-    /// `spent` is what the record says of `day`.
+    /// Starts with what the stored calls say was `spent` on `day`.
     pub fn new(allowance: BudgetLimits, day: &str, spent: ModelUsage) -> Self {
         let state = BudgetState { day: day.to_owned(), spent, ..BudgetState::default() };
         Self { allowance, state: Mutex::new(state) }
     }
 
-    /// `before` is what the record says was spent on `about`.
+    /// Reserves the worst case of a call, or returns which budget does not allow it. `before` is what the stored calls say
+    /// was spent on `about`.
     pub(super) fn reserve(
         &self,
         day: &str,
@@ -51,7 +59,7 @@ impl Budget {
     ) -> Result<Reservation<'_>, Outcome> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.day != day {
-            // What is under way was reserved yesterday and is settled there.
+            // Calls that are still under way were reserved on the day before, and count for that day only.
             day.clone_into(&mut state.day);
             (state.spent, state.reserved) = (ModelUsage::default(), ModelUsage::default());
         }
@@ -68,18 +76,19 @@ impl Budget {
         Ok(Reservation { budget: self, about, day, worst, actual: None })
     }
 
-    /// What was given up in the middle since this was last asked, at its worst. For whoever records it.
+    /// Returns the worst case of the calls that were cancelled since the last time, for the caller to record.
     pub(super) fn take_unrecorded(&self) -> ModelUsage {
         std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).unrecorded)
     }
 
-    /// Nothing is under way.
+    /// Whether no call is under way.
     pub(super) fn is_idle(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).reserved_in_flight.is_empty()
     }
 }
 
 impl Reservation<'_> {
+    /// Replaces the worst case by the actual cost.
     pub(super) fn commit(mut self, spent: ModelUsage) {
         self.actual = Some(spent);
     }
@@ -129,7 +138,7 @@ mod tests {
         assert_eq!(
             budget.reserve("monday", "c", ModelUsage::default(), tokens(6)).err(),
             Some(Outcome::DayBudget),
-            "one that nobody settled counts whole"
+            "a reservation without a commit counts at its worst case"
         );
         assert!(budget.is_idle());
         assert_eq!((budget.take_unrecorded(), budget.take_unrecorded()), (tokens(80), ModelUsage::default()));

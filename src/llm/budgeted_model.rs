@@ -1,4 +1,8 @@
-//! Where a question is put: budget, place in line, request, check, one repair. It always comes back, answer or not.
+//! A model call under the budget: circuit breaker, concurrency limit, reservation, deadline, check of the answer and one
+//! repair.
+//!
+//! A call always returns, with an answer or with the reason why there is none. Nothing is spent that was not reserved
+//! before.
 
 use std::{sync::Arc, time::Instant};
 
@@ -6,19 +10,22 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::{Budget, Llm, PromptInput, ProviderFailure, ProviderRequest, circuit_breaker::CircuitBreaker};
+use super::{
+    Budget, Llm, PromptInput, ProviderFailure, ProviderReply, ProviderRequest, circuit_breaker::CircuitBreaker,
+};
 use crate::model::{
     ids::sha256_hex,
     llm::{LlmSettings, ModelCall, ModelUsage, Outcome, Provider, TokenPrice},
 };
 
-/// The first answer and one repair.
+/// Requests for one prompt: the first, and one that asks for a repair.
 const ANSWER_ATTEMPTS: u32 = 2;
-/// Of a bad answer that is shown back.
+/// So many characters of a bad answer are sent back to the model when it is asked for a repair.
 const BAD_ANSWER_CHARS: usize = 1_000;
-/// A question is never larger than this; after a crash each one that may have been under way counts as so many tokens.
+/// The largest request that is sent. After a crash, each call that may have been under way is counted as so many tokens.
 const MOST_REQUEST_BYTES: u64 = 32 * 1024;
 
+/// The model that nodes call. Its calls share one budget, one concurrency limit and one circuit breaker.
 pub struct BudgetedModel {
     llm: Arc<dyn Llm>,
     provider: Provider,
@@ -31,20 +38,20 @@ pub struct BudgetedModel {
     circuit_breaker: CircuitBreaker,
 }
 
-/// A question with what its budget needs to know.
+/// A prompt together with what its budget needs to know.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptCall<'a> {
     pub input: &'a PromptInput,
     pub guidelines: &'a str,
-    /// A task, or the run that reads a mail.
+    /// The id whose budget pays: a task's, or that of the run that reads a mail.
     pub about: &'a str,
-    /// What the record says was spent on it.
+    /// What the stored calls say was spent on `about` so far.
     pub spent_before: ModelUsage,
-    /// Local date.
+    /// The local date whose budget pays.
     pub day: &'a str,
 }
 
-/// What a node hears: what became of its question, and the answer if there is one.
+/// The reply that a node gets and that is recorded: what became of its call, and the checked answer if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
     pub outcome: Outcome,
@@ -53,32 +60,45 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// The answer, read as what was asked for.
+    /// Returns the answer as the type of its prompt, or none when there is no answer of that type.
     pub fn answer<T: DeserializeOwned>(&self) -> Option<T> {
         T::deserialize(self.answer.as_ref()?).ok()
     }
 }
 
-/// What one question has come to so far; kept outside so that a deadline can read it.
+/// What one call has cost so far. It lives outside the future that the deadline cancels, so that the cost survives.
 #[derive(Default)]
 struct RunningCost {
     requests: u32,
     spent: ModelUsage,
-    /// A request is under way, and this is the most it can cost.
+    /// The most that the request under way can cost; none while no request is under way.
     in_flight: Option<ModelUsage>,
 }
 
-/// How an exchange ended.
+/// How a call ended.
 struct FinishedCall {
     outcome: Outcome,
     answer: Option<Value>,
+    /// Why there is no answer, or what had to be repaired; never text of the model or the server.
     note: String,
+    /// How long the server asked clients to wait.
     retry_after: Option<std::time::Duration>,
 }
 
 impl FinishedCall {
     fn unanswered(outcome: Outcome, note: impl Into<String>) -> Self {
         Self { outcome, answer: None, note: note.into(), retry_after: None }
+    }
+
+    fn failed(failure: ProviderFailure) -> Self {
+        let note = failure.to_string();
+        let (outcome, retry_after) = match failure {
+            ProviderFailure::Unreachable { retry_after, .. } => (Outcome::Unreachable, retry_after),
+            ProviderFailure::Denied(..) | ProviderFailure::RequestRejected(_) => (Outcome::Denied, None),
+            ProviderFailure::MalformedReply(_) => (Outcome::Malformed, None),
+            ProviderFailure::Refused { .. } => (Outcome::Refused, None),
+        };
+        Self { outcome, answer: None, note, retry_after }
     }
 }
 
@@ -97,142 +117,158 @@ impl BudgetedModel {
         }
     }
 
-    pub async fn ask(&self, question: &PromptCall<'_>) -> (ModelReply, ModelCall) {
-        let begun = Instant::now();
-        let mut tally = RunningCost::default();
-        let end = self.call_within_budget(question, &mut tally).await;
-        let call = ModelCall {
-            about: question.about.to_owned(),
-            day: question.day.to_owned(),
+    /// Sends a prompt to the model. Returns the reply for the node and the record of the call with its cost, which the
+    /// caller must store before it uses the reply.
+    pub async fn request_answer(&self, prompt_call: &PromptCall<'_>) -> (ModelReply, ModelCall) {
+        let started = Instant::now();
+        let mut cost = RunningCost::default();
+        let finished = self.call_within_budget(prompt_call, &mut cost).await;
+        let record = ModelCall {
+            about: prompt_call.about.to_owned(),
+            day: prompt_call.day.to_owned(),
             provider: self.provider,
             model: self.model.clone(),
-            prompt: question.input.prompt.to_string(),
-            version: question.input.version.clone(),
-            guidelines: version_of(question.guidelines),
-            outcome: end.outcome,
-            note: end.note,
-            requests: tally.requests,
-            spent: tally.spent,
-            took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            prompt: prompt_call.input.prompt.to_string(),
+            version: prompt_call.input.version.clone(),
+            guidelines: guidelines_version(prompt_call.guidelines),
+            outcome: finished.outcome,
+            note: finished.note,
+            requests: cost.requests,
+            spent: cost.spent,
+            took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        (ModelReply { outcome: end.outcome, answer: end.answer }, call)
+        (ModelReply { outcome: finished.outcome, answer: finished.answer }, record)
     }
 
-    async fn call_within_budget(&self, question: &PromptCall<'_>, tally: &mut RunningCost) -> FinishedCall {
+    /// Waits for a permit, reserves the worst case, calls within the deadline, and settles the reservation with what the
+    /// call did cost.
+    async fn call_within_budget(&self, prompt_call: &PromptCall<'_>, cost: &mut RunningCost) -> FinishedCall {
         if let Some(reason) = self.circuit_breaker.open_reason() {
             return FinishedCall::unanswered(Outcome::Resting, reason);
         }
-        let Ok(_place) = self.permits.acquire().await else {
+        let Ok(_permit) = self.permits.acquire().await else {
             return FinishedCall::unanswered(Outcome::Resting, "the program is ending");
         };
-        // It may have failed for those before us in line.
+        // The circuit breaker may have opened while this call waited for its permit.
         if let Some(reason) = self.circuit_breaker.open_reason() {
             return FinishedCall::unanswered(Outcome::Resting, reason);
         }
-        let request = question.input.request(question.guidelines);
+        let request = prompt_call.input.request(prompt_call.guidelines);
         if request.input_token_bound() > MOST_REQUEST_BYTES {
             return FinishedCall::unanswered(Outcome::Malformed, "the question is too long to be asked");
         }
         let worst = self.worst_case_cost(&request).times(ANSWER_ATTEMPTS.into());
-        let reserved = match self.budget.reserve(question.day, question.about, question.spent_before, worst) {
-            Ok(reserved) => reserved,
+        let reservation = match self.budget.reserve(prompt_call.day, prompt_call.about, prompt_call.spent_before, worst)
+        {
+            Ok(reservation) => reservation,
             Err(outcome) => return FinishedCall::unanswered(outcome, "its budget is gone; rules go on alone"),
         };
-        let exchange =
-            tokio::time::timeout(self.deadline, self.request_with_repair(question.input, request, tally)).await;
-        let end = exchange.unwrap_or_else(|_| {
+        let exchange = self.request_with_repair(prompt_call.input, request, cost);
+        let finished = tokio::time::timeout(self.deadline, exchange).await.unwrap_or_else(|_| {
             FinishedCall::unanswered(Outcome::Late, format!("no whole answer within {} s", self.deadline.as_secs()))
         });
-        // Cut off in the middle: nobody knows what it cost, so it cost the most it could.
-        tally.spent = tally.spent.plus(tally.in_flight.take().unwrap_or_default());
-        reserved.commit(tally.spent);
-        self.update_circuit_breaker(&end);
-        end
+        // Nobody knows what a request cost that the deadline cancelled, so it is counted at its worst case.
+        cost.spent = cost.spent.plus(cost.in_flight.take().unwrap_or_default());
+        reservation.commit(cost.spent);
+        self.update_circuit_breaker(&finished);
+        finished
     }
 
+    /// Sends the request, checks the answer, and asks once more when the answer or the form of the request was bad.
     async fn request_with_repair(
         &self,
-        inquiry: &PromptInput,
+        prompt_input: &PromptInput,
         mut request: ProviderRequest,
-        tally: &mut RunningCost,
+        cost: &mut RunningCost,
     ) -> FinishedCall {
-        let mut problem = String::new();
-        for round in 0..ANSWER_ATTEMPTS {
-            let most = self.worst_case_cost(&request);
-            tally.requests += 1;
-            tally.in_flight = Some(most);
-            let asked = self.llm.ask(&request).await;
-            tally.in_flight = None;
-            tally.spent = tally.spent.plus(self.actual_cost(&asked, most));
-            match asked {
-                Ok(raw) => match inquiry.check_answer(&raw.text) {
-                    Ok(answer) => {
-                        let outcome = if round == 0 { Outcome::Answered } else { Outcome::Repaired };
-                        return FinishedCall { outcome, answer: Some(answer), note: problem, retry_after: None };
-                    }
-                    Err(wrong) => {
-                        let said = raw.text.chars().take(BAD_ANSWER_CHARS).collect();
-                        request.repair = Some((said, wrong.clone()));
-                        problem = wrong;
-                    }
-                },
-                Err(ProviderFailure::MalformedReply(wrong)) => {
-                    request.repair = Some((String::new(), wrong.clone()));
-                    problem = wrong;
-                }
+        let mut note = String::new();
+        for attempt in 0..ANSWER_ATTEMPTS {
+            let answer = match self.send_counted(&request, cost).await {
+                Ok(reply) => prompt_input
+                    .check_answer(&reply.text)
+                    .map_err(|problem| (reply.text.chars().take(BAD_ANSWER_CHARS).collect::<String>(), problem)),
+                Err(ProviderFailure::MalformedReply(problem)) => Err((String::new(), problem)),
                 Err(failure @ ProviderFailure::RequestRejected(_)) => {
                     request.native_schema = false;
-                    problem = failure.to_string();
+                    note = failure.to_string();
+                    continue;
                 }
-                Err(failure) => return finish_failed(failure),
+                Err(failure) => return FinishedCall::failed(failure),
+            };
+            match answer {
+                Ok(answer) => {
+                    let outcome = if attempt == 0 { Outcome::Answered } else { Outcome::Repaired };
+                    return FinishedCall { outcome, answer: Some(answer), note, retry_after: None };
+                }
+                Err((bad_answer, problem)) => {
+                    note.clone_from(&problem);
+                    request.repair = Some((bad_answer, problem));
+                }
             }
         }
-        FinishedCall::unanswered(Outcome::Malformed, problem)
+        FinishedCall::unanswered(Outcome::Malformed, note)
     }
 
-    /// The most one request can cost.
+    /// Sends one request and adds what it cost; `cost.in_flight` is set while it is under way.
+    async fn send_counted(
+        &self,
+        request: &ProviderRequest,
+        cost: &mut RunningCost,
+    ) -> Result<ProviderReply, ProviderFailure> {
+        let worst = self.worst_case_cost(request);
+        cost.requests += 1;
+        cost.in_flight = Some(worst);
+        let reply = self.llm.complete(request).await;
+        cost.in_flight = None;
+        cost.spent = cost.spent.plus(self.actual_cost(&reply, worst));
+        reply
+    }
+
+    /// Returns the most that one request can cost.
     fn worst_case_cost(&self, request: &ProviderRequest) -> ModelUsage {
-        // What is shown back of a bad answer comes on top.
-        let shown_back = (BAD_ANSWER_CHARS * 4) as u64;
-        self.price.of(request.input_token_bound() + shown_back, request.max_tokens.into())
+        // A repair adds the bad answer to the input; a character has at most four bytes.
+        let repair_bytes = (BAD_ANSWER_CHARS * 4) as u64;
+        self.price.of(request.input_token_bound() + repair_bytes, request.max_tokens.into())
     }
 
-    /// What a request did cost, as far as anybody says.
-    fn actual_cost(&self, asked: &Result<super::ProviderReply, ProviderFailure>, most: ModelUsage) -> ModelUsage {
-        match asked {
-            Ok(super::ProviderReply { tokens: Some((input, output)), .. })
+    /// Returns what a request cost: as the provider reported it, nothing if the model cannot have read it, else the worst
+    /// case.
+    fn actual_cost(&self, reply: &Result<ProviderReply, ProviderFailure>, worst: ModelUsage) -> ModelUsage {
+        match reply {
+            Ok(ProviderReply { tokens: Some((input, output)), .. })
             | Err(ProviderFailure::Refused { tokens: Some((input, output)) }) => self.price.of(*input, *output),
             Ok(_)
             | Err(
                 ProviderFailure::Refused { .. }
                 | ProviderFailure::MalformedReply(_)
                 | ProviderFailure::Unreachable { read: true, .. },
-            ) => most,
+            ) => worst,
             Err(
                 ProviderFailure::Unreachable { .. } | ProviderFailure::Denied(..) | ProviderFailure::RequestRejected(_),
             ) => ModelUsage::default(),
         }
     }
 
-    fn update_circuit_breaker(&self, end: &FinishedCall) {
-        match end.outcome {
+    /// Counts a server that answered as healthy, whatever it answered, and one that did not as failing.
+    fn update_circuit_breaker(&self, finished: &FinishedCall) {
+        match finished.outcome {
             Outcome::Answered | Outcome::Repaired | Outcome::Malformed | Outcome::Refused => {
                 self.circuit_breaker.record_success()
             }
             Outcome::Unreachable | Outcome::Late => {
-                self.circuit_breaker.record_failure(&end.note, end.retry_after, false)
+                self.circuit_breaker.record_failure(&finished.note, finished.retry_after, false)
             }
-            Outcome::Denied => self.circuit_breaker.record_failure(&end.note, None, true),
+            Outcome::Denied => self.circuit_breaker.record_failure(&finished.note, None, true),
             Outcome::Resting | Outcome::DayBudget | Outcome::TaskBudget | Outcome::Lost => {}
         }
     }
 
-    /// What questions that were given up in the middle can have cost, once.
+    /// Returns what calls that were cancelled half-way can have cost, and resets that sum.
     pub fn take_unrecorded(&self) -> ModelUsage {
         self.budget.take_unrecorded()
     }
 
-    /// Nothing is under way whose cost nobody knows.
+    /// Whether no call is under way whose cost is not known yet.
     pub fn is_idle(&self) -> bool {
         self.budget.is_idle()
     }
@@ -241,25 +277,15 @@ impl BudgetedModel {
         self.max_concurrent
     }
 
-    /// The most that can have been spent unseen when the program ended without a word.
+    /// Returns the most that can have been spent without a record when the program was killed.
     pub fn max_cost_lost_in_crash(settings: &LlmSettings) -> ModelUsage {
         let one = settings.price.of(MOST_REQUEST_BYTES, 1_000);
         one.times(ANSWER_ATTEMPTS.into()).times(settings.max_concurrent as u64)
     }
 }
 
-fn finish_failed(failure: ProviderFailure) -> FinishedCall {
-    let note = failure.to_string();
-    let (outcome, wait) = match failure {
-        ProviderFailure::Unreachable { retry_after: wait, .. } => (Outcome::Unreachable, wait),
-        ProviderFailure::Denied(..) | ProviderFailure::RequestRejected(_) => (Outcome::Denied, None),
-        ProviderFailure::MalformedReply(_) => (Outcome::Malformed, None),
-        ProviderFailure::Refused { .. } => (Outcome::Refused, None),
-    };
-    FinishedCall { outcome, answer: None, note, retry_after: wait }
-}
-
-fn version_of(guidelines: &str) -> String {
+/// Returns a short hash of the guidelines, so that the record says which ones were in force; empty without guidelines.
+fn guidelines_version(guidelines: &str) -> String {
     if guidelines.is_empty() {
         return String::new();
     }

@@ -1,13 +1,16 @@
-//! A server that fails again and again is left alone for a while, so that mail does not wait for it one by one.
+//! A circuit breaker: a server that fails several times in a row is not called for a while, so that not every mail waits
+//! for its timeout.
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// In a row, before it rests.
+/// Failures in a row that open the breaker.
 const FAILURE_THRESHOLD: u32 = 3;
+/// How long the breaker is open at first; doubled with every further failure.
 const FIRST_OPEN_TIME: Duration = Duration::from_secs(30);
+/// Upper bound of the open time, also of what a server asks for.
 const LONGEST_OPEN_TIME: Duration = Duration::from_secs(600);
 
 #[derive(Default)]
@@ -15,38 +18,42 @@ pub(super) struct CircuitBreaker(Mutex<BreakerState>);
 
 #[derive(Default)]
 struct BreakerState {
+    /// Failures since the last success.
     failures: u32,
+    /// Calls are refused until then.
     open_until: Option<Instant>,
     reason: String,
 }
 
 impl CircuitBreaker {
-    /// Why it is left alone now, if it is.
+    /// Returns why calls are refused now, or none when they are allowed.
     pub(super) fn open_reason(&self) -> Option<String> {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = state.open_until?.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-        Some(format!("left alone for another {} s: {}", left.as_secs() + 1, state.reason))
+        Some(format!("not called for another {} s after failures: {}", left.as_secs() + 1, state.reason))
     }
 
+    /// Closes the breaker.
     pub(super) fn record_success(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = BreakerState::default();
     }
 
-    /// `wait` is what the server asked for; `hopeless` that asking again will not help before somebody does something.
-    pub(super) fn record_failure(&self, reason: &str, wait: Option<Duration>, hopeless: bool) {
+    /// Counts a failure and opens the breaker at the threshold. It opens at once when the server said how long to wait
+    /// (`retry_after`), and for the longest time when only a person can mend the cause (`is_permanent`).
+    pub(super) fn record_failure(&self, reason: &str, retry_after: Option<Duration>, is_permanent: bool) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.failures = state.failures.saturating_add(1);
         reason.clone_into(&mut state.reason);
         let doublings = state.failures.saturating_sub(FAILURE_THRESHOLD).min(8);
-        let rest = match wait {
-            _ if hopeless => Some(LONGEST_OPEN_TIME),
+        let open_time = match retry_after {
+            _ if is_permanent => Some(LONGEST_OPEN_TIME),
             Some(wait) => Some(wait.min(LONGEST_OPEN_TIME)),
             None if state.failures >= FAILURE_THRESHOLD => {
                 Some((FIRST_OPEN_TIME * 2_u32.pow(doublings)).min(LONGEST_OPEN_TIME))
             }
             None => None,
         };
-        state.open_until = rest.map(|rest| Instant::now() + rest).or(state.open_until);
+        state.open_until = open_time.map(|time| Instant::now() + time).or(state.open_until);
     }
 }
 
@@ -55,29 +62,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_rests_after_several_failures_in_a_row_and_not_before() {
-        let rest = CircuitBreaker::default();
+    fn it_opens_after_several_failures_in_a_row_and_not_before() {
+        let breaker = CircuitBreaker::default();
         for _ in 1..FAILURE_THRESHOLD {
-            rest.record_failure("nobody there", None, false);
-            assert_eq!(rest.open_reason(), None);
+            breaker.record_failure("no answer", None, false);
+            assert_eq!(breaker.open_reason(), None);
         }
-        rest.record_success();
-        rest.record_failure("nobody there", None, false);
-        assert_eq!(rest.open_reason(), None, "not in a row");
-        rest.record_failure("nobody there", None, false);
-        rest.record_failure("nobody there", None, false);
-        assert!(rest.open_reason().unwrap().contains("nobody there"));
-        rest.record_success();
-        assert_eq!(rest.open_reason(), None);
+        breaker.record_success();
+        breaker.record_failure("no answer", None, false);
+        assert_eq!(breaker.open_reason(), None, "not in a row");
+        breaker.record_failure("no answer", None, false);
+        breaker.record_failure("no answer", None, false);
+        assert!(breaker.open_reason().unwrap().contains("no answer"));
+        breaker.record_success();
+        assert_eq!(breaker.open_reason(), None);
+    }
+
+    /// Returns for how many seconds calls are refused.
+    fn open_seconds(breaker: &CircuitBreaker) -> u64 {
+        let until = breaker.0.lock().unwrap().open_until.unwrap();
+        until.duration_since(Instant::now()).as_secs() + 1
     }
 
     #[test]
-    fn a_server_that_says_how_long_is_heard() {
-        let rest = CircuitBreaker::default();
-        rest.record_failure("busy", Some(Duration::from_secs(90)), false);
-        assert!(rest.open_reason().unwrap().contains("9"));
-        let hopeless = CircuitBreaker::default();
-        hopeless.record_failure("wrong key", None, true);
-        assert!(hopeless.open_reason().is_some());
+    fn it_opens_at_once_for_as_long_as_the_server_asks_within_the_bound() {
+        for (asked, permanent, expected) in [(Some(90), false, 90), (Some(6_000), false, 600), (None, true, 600)] {
+            let breaker = CircuitBreaker::default();
+            breaker.record_failure("busy", asked.map(Duration::from_secs), permanent);
+            assert_eq!(open_seconds(&breaker), expected);
+            assert!(breaker.open_reason().unwrap().contains("busy"));
+        }
     }
 }

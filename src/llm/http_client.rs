@@ -1,6 +1,6 @@
-//! The wire to a provider: one small HTTP client with a limit on everything.
+//! The HTTP client of a provider, with a limit on everything.
 //!
-//! No redirect is followed, no proxy of the environment is used, nothing beyond [`MAX_REPLY_BYTES`] of an answer is read, and
+//! No redirect is followed, no proxy of the environment is used, no more than [`MAX_REPLY_BYTES`] of a reply are read, and
 //! no error repeats what a server wrote.
 
 use std::time::Duration;
@@ -21,20 +21,22 @@ use crate::{
     model::llm::{LlmSettings, Provider},
 };
 
-/// An answer of ours is a few hundred bytes; a server may be chatty around it.
+/// Upper bound of a reply: an answer has a few hundred bytes, and servers add their own fields.
 const MAX_REPLY_BYTES: usize = 256 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
+/// One model of one provider.
 pub struct ModelHttpClient {
     client: Client,
     provider: Provider,
     model: String,
     url: String,
-    /// Longer than this a server is not waited for.
+    /// The longest pause before a retry; half of the deadline, so that the retry has a chance.
     longest_wait: Duration,
 }
 
+/// Why the client cannot be set up from the configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelClientError {
     #[error("the key holds characters that cannot be sent")]
@@ -61,6 +63,7 @@ impl ModelHttpClient {
         })
     }
 
+    /// Sends a request, and again with jittered backoff while the server is busy and cannot have read it.
     async fn post_with_retries(&self, request: &ProviderRequest) -> Result<ProviderReply, ProviderFailure> {
         let body = protocol::encode(self.provider, &self.model, request);
         let mut attempt = 1;
@@ -69,8 +72,8 @@ impl ModelHttpClient {
                 Err(failure @ ProviderFailure::Unreachable { read: false, .. }) => failure,
                 outcome => return outcome,
             };
-            let ProviderFailure::Unreachable { retry_after: wait, .. } = &failure else { return Err(failure) };
-            let pause = wait.unwrap_or_else(|| retry::jittered_backoff(attempt));
+            let ProviderFailure::Unreachable { retry_after, .. } = &failure else { return Err(failure) };
+            let pause = retry_after.unwrap_or_else(|| retry::jittered_backoff(attempt));
             if attempt >= retry::ATTEMPTS || pause > self.longest_wait {
                 return Err(failure);
             }
@@ -92,7 +95,7 @@ impl ModelHttpClient {
 }
 
 impl Llm for ModelHttpClient {
-    fn ask<'a>(&'a self, request: &'a ProviderRequest) -> CompletionFuture<'a> {
+    fn complete<'a>(&'a self, request: &'a ProviderRequest) -> CompletionFuture<'a> {
         Box::pin(self.post_with_retries(request))
     }
 }
@@ -112,23 +115,20 @@ fn headers(settings: &LlmSettings) -> Result<HeaderMap, ModelClientError> {
     Ok(headers)
 }
 
-/// In our own words: the text of an error may hold an address.
+/// Words a connection error without its own text, which may hold an address.
 fn connection_failure(error: &reqwest::Error) -> ProviderFailure {
     let read = !error.is_connect();
-    let problem = if read { "the connection broke" } else { "nobody answers at the address" };
+    let problem = if read { "the connection broke" } else { "no server answers at the address" };
     ProviderFailure::Unreachable { problem: problem.into(), retry_after: None, read }
 }
 
+/// Sorts an HTTP status by what helps: waiting, another form of the request, or a person.
 fn status_failure(response: &Response) -> ProviderFailure {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     if retry::is_transient(status) {
-        let wait = retry::parse_retry_after(header(RETRY_AFTER), header(DATE));
-        return ProviderFailure::Unreachable {
-            problem: format!("the server said {status}"),
-            retry_after: wait,
-            read: false,
-        };
+        let retry_after = retry::parse_retry_after(header(RETRY_AFTER), header(DATE));
+        return ProviderFailure::Unreachable { problem: format!("the server said {status}"), retry_after, read: false };
     }
     match status {
         400 | 413 | 422 => ProviderFailure::RequestRejected(status),
@@ -139,7 +139,7 @@ fn status_failure(response: &Response) -> ProviderFailure {
     }
 }
 
-/// The body, unless it is longer than any answer.
+/// Returns the body of a reply, or an error when it is longer than [`MAX_REPLY_BYTES`].
 async fn read_bounded_body(mut response: Response) -> Result<Vec<u8>, ProviderFailure> {
     let too_long = || ProviderFailure::MalformedReply(format!("the answer is longer than {MAX_REPLY_BYTES} bytes"));
     if response.content_length().is_some_and(|length| length > MAX_REPLY_BYTES as u64) {

@@ -1,9 +1,22 @@
-//! A language model, if there is one: any provider, recorded, budgeted, never trusted.
+//! The client of a language model, if one is configured: any provider, recorded, budgeted, never trusted.
 //!
-//! Owns the wire to a provider, the prompts (`.md` files beside the code), the check of every answer, and the budget.
-//! Asking never fails: whatever goes wrong is an [`Outcome`](crate::model::llm::Outcome), and the asker goes on with its
-//! own answer. Nothing a model says is used before it was read back as the type that was asked for, and no text of its
-//! own may hold an address, an id or a link. It is shown people and messages as handles and mail as quoted data.
+//! Owns the HTTP client of a provider, the prompts (`.md` files beside the code), the check of every answer, and the
+//! budget. A call never fails its caller: whatever goes wrong is an [`Outcome`](crate::model::llm::Outcome), and the node
+//! goes on with what it worked out itself. No answer is used before it was parsed as the type that was asked for, and no
+//! text of a model may hold an address, an id or a link. The model sees people and messages as handles and mail as
+//! quoted data.
+//!
+//! # The layers of a model call, from the outside in
+//!
+//! | layer | does |
+//! | --- | --- |
+//! | a node (`graph::node::wording`) | anonymises what is shown ([`anonymiser`]) and returns a [`PromptInput`] as a call |
+//! | the engine (`graph::model_reply`) | stores the reply with its cost before the node sees it |
+//! | `graph::NodeModelCaller` | adds the guidelines and says whose budget pays |
+//! | [`BudgetedModel::request_answer`] | circuit breaker, concurrency limit, budget and deadline; makes the record of the call |
+//! | `BudgetedModel::request_with_repair` | checks the answer ([`PromptInput::check_answer`]) and has a bad one repaired once |
+//! | [`Llm::complete`] | the trait of a provider: [`ModelHttpClient`], or a double in a benchmark |
+//! | `ModelHttpClient::post_with_retries` | encodes the request, repeats it while the server is busy, decodes the reply |
 
 pub mod anonymiser;
 mod budget;
@@ -27,58 +40,64 @@ pub use prompt::{Prompt, PromptInput};
 pub use protocol::parse_provider_reply;
 pub use text_check::FORBIDDEN_IN_TEXT;
 
-/// What goes to a provider.
+/// One request to a provider, independent of the provider's own format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderRequest {
+    /// The guidelines, the prompt and the schema: the only text that the model is to obey.
     pub system: String,
+    /// The data of the prompt as quoted JSON.
     pub user: String,
-    /// What it answered before and why that would not do.
+    /// The model's first answer and why it was refused, when this request asks for a repair.
     pub repair: Option<(String, String)>,
     pub schema_name: &'static str,
     pub schema: Value,
-    /// Whether the provider is told the schema in its own way, beside the words of the prompt.
+    /// Whether the schema is also sent as a parameter of the provider's API, not only as text in the prompt.
     pub native_schema: bool,
     pub max_tokens: u32,
 }
 
 impl ProviderRequest {
-    /// No tokenizer makes more tokens than there are bytes.
+    /// Returns an upper bound of the input tokens: no tokenizer makes more tokens than there are bytes.
     pub fn input_token_bound(&self) -> u64 {
-        let repair = self.repair.as_ref().map_or(0, |(said, problem)| said.len() + problem.len());
+        let repair = self.repair.as_ref().map_or(0, |(bad_answer, problem)| bad_answer.len() + problem.len());
         (self.system.len() + self.user.len() + repair + self.schema.to_string().len()) as u64
     }
 }
 
-/// What came back, not yet believed.
+/// The reply of a provider, before anything in it was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderReply {
     pub text: String,
-    /// As the provider counts; none when it does not say.
+    /// Input and output tokens as the provider counted them; none when the provider did not report them.
     pub tokens: Option<(u64, u64)>,
 }
 
-/// Why nothing came back.
+/// Why a provider gave no reply that can be checked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderFailure {
-    /// Nobody there, or somebody who is busy or broken. With the time they asked to be left alone for, and whether they
-    /// may have read the question.
+    /// The server did not answer, or answered that it is busy or broken. `retry_after` is how long it asked clients to
+    /// wait; `read` says that it may have read the request, which then may have cost something.
     #[error("{problem}")]
     Unreachable { problem: String, retry_after: Option<Duration>, read: bool },
+    /// The server refused the request for good: a wrong key, an unknown model, a wrong address.
     #[error("the server said {0}: {1}")]
     Denied(u16, &'static str),
-    /// The server does not take the request as it stands, which may be because of the schema.
+    /// The server rejected the form of the request, perhaps because it does not support the schema parameter.
     #[error("the server does not take the request ({0})")]
     RequestRejected(u16),
-    /// Something came back that is no answer: cut off, too long, not JSON.
+    /// The reply is no answer: cut off, too long, not JSON.
     #[error("{0}")]
     MalformedReply(String),
+    /// The model declined to answer. `tokens` are what the provider says it used.
     #[error("the model refused")]
     Refused { tokens: Option<(u64, u64)> },
 }
 
+/// The future of one request to a provider.
 pub type CompletionFuture<'a> = Pin<Box<dyn Future<Output = Result<ProviderReply, ProviderFailure>> + Send + 'a>>;
 
-/// Whoever answers. Behind it is a network, or a script in a test.
+/// A provider of completions: a server on the network, or a double in a benchmark.
 pub trait Llm: Send + Sync {
-    fn ask<'a>(&'a self, request: &'a ProviderRequest) -> CompletionFuture<'a>;
+    /// Sends one request and returns the reply unchecked. May repeat the request while the server cannot have read it.
+    fn complete<'a>(&'a self, request: &'a ProviderRequest) -> CompletionFuture<'a>;
 }

@@ -1,4 +1,4 @@
-//! When to try again, and when to leave a server alone.
+//! When a request is repeated, and after which pause.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -7,24 +7,24 @@ use std::{
 
 use chrono::DateTime;
 
-/// Requests for one question, at most; between them it waits.
+/// How often one request is sent at most.
 pub(super) const ATTEMPTS: u32 = 3;
-/// Before the second attempt; doubled for each further one.
+/// The pause before the second attempt; doubled for each further one.
 const FIRST_BACKOFF: Duration = Duration::from_millis(400);
 
-/// Busy or broken for now. Everything else is said again to no avail.
+/// Whether a status says that the server is busy or broken for now. Any other would be the same again.
 pub(super) const fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504 | 529)
 }
 
-/// Half to one and a half of the pause, so that those who failed together do not come back together.
+/// Returns the pause after an attempt with a jitter of one half, so that clients that failed together do not retry together.
 pub(super) fn jittered_backoff(attempt: u32) -> Duration {
     let full = FIRST_BACKOFF * 2_u32.saturating_pow(attempt.saturating_sub(1));
     let share = (RandomState::new().hash_one(attempt) % 1000) as f64 / 1000.0;
     full.mul_f64(0.5 + share)
 }
 
-/// `Retry-After`: seconds, or a date counted from the server's own `Date`.
+/// Parses `Retry-After`: seconds, or a date, which is counted from the server's own `Date` because clocks differ.
 pub(super) fn parse_retry_after(value: Option<&str>, date: Option<&str>) -> Option<Duration> {
     let value = value?.trim();
     if let Ok(seconds) = value.parse::<u64>() {

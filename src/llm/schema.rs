@@ -1,11 +1,12 @@
-//! The JSON schema of an answer, in the small dialect that every provider takes.
+//! The JSON schema of an answer, in the subset that every provider accepts.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-/// Words of the full dialect that some provider turns down. What they say is checked when the answer is read.
+/// Keywords of JSON Schema that some provider refuses. What they would demand is checked when the answer is parsed.
 const UNSUPPORTED_KEYWORDS: &[&str] = &["$schema", "title", "format", "default", "minimum", "maximum", "description"];
 
+/// Returns the schema of a type, inlined and strict.
 pub(super) fn schema_for<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -13,11 +14,11 @@ pub(super) fn schema_for<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Every field is required, and no other is allowed.
+/// Makes every field required and forbids all others, at every depth.
 fn make_strict(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
-            fields.retain(|word, _| !UNSUPPORTED_KEYWORDS.contains(&word.as_str()));
+            fields.retain(|keyword, _| !UNSUPPORTED_KEYWORDS.contains(&keyword.as_str()));
             if let Some(Value::Object(properties)) = fields.get_mut("properties") {
                 properties.values_mut().for_each(make_strict);
                 let names = properties.keys().cloned().map(Value::from).collect();
@@ -32,8 +33,8 @@ fn make_strict(schema: &mut Value) {
 }
 
 fn make_nested_strict(fields: &mut Map<String, Value>) {
-    for (word, inner) in fields.iter_mut() {
-        if word != "properties" {
+    for (keyword, inner) in fields.iter_mut() {
+        if keyword != "properties" {
             make_strict(inner);
         }
     }

@@ -1,18 +1,19 @@
-//! What a model's own words may hold: no address, no link, no id, nothing that hides.
+//! The check of texts that a model wrote: no address, no link, no id, no hidden characters.
 //!
-//! Told from the text alone. What is wrongly turned away costs the plainer words of a template, so doubt means no.
+//! Decided from the text alone. A text that is refused wrongly costs little, because a template takes its place; so
+//! everything doubtful is refused.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Said back to the model, and in the record: no word of what it wrote.
+/// The reason that goes back to the model and into the record; it repeats nothing that the model wrote.
 pub const FORBIDDEN_IN_TEXT: &str = "a text must not hold an address, a link, a domain, a file name or an id";
 
-/// A mixed word this long is an id, a key or a hash.
+/// A word of letters and digits at least this long is taken for an id, a key or a hash.
 const ID_CHARS: usize = 16;
-/// As many digits together are an account or a telephone number; a date with its year and an hour are ten.
+/// So many digits together are taken for an account or telephone number; a date with year and time of day has at most ten.
 const ACCOUNT_DIGITS: usize = 11;
 
 static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -30,7 +31,7 @@ static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// Why a text is not one of ours to use; the reason never repeats it.
+/// Checks a text of several lines. The reason of a refusal never repeats the text.
 pub(super) fn check(text: &str, longest: usize) -> Result<(), String> {
     if text.chars().count() > longest {
         return Err(format!("a text is longer than {longest} characters"));
@@ -39,14 +40,14 @@ pub(super) fn check(text: &str, longest: usize) -> Result<(), String> {
         return Err("a text holds control or hidden characters".into());
     }
     let plain: String = text.nfkc().flat_map(char::to_lowercase).map(|c| if is_dot(c) { '.' } else { c }).collect();
-    let links = LINK.as_ref().is_none_or(|links| links.is_match(&plain));
-    if plain.contains('@') || links || plain.split_whitespace().any(is_id) || has_account_number(&plain) {
+    let has_link = LINK.as_ref().is_none_or(|links| links.is_match(&plain));
+    if plain.contains('@') || has_link || plain.split_whitespace().any(is_id) || has_account_number(&plain) {
         return Err(FORBIDDEN_IN_TEXT.into());
     }
     Ok(())
 }
 
-/// One line of words.
+/// Checks a text that must be one line and not empty.
 pub(super) fn check_line(text: &str, longest: usize) -> Result<(), String> {
     if text.trim().is_empty() || text.contains('\n') {
         return Err("a text that must be one line is empty or has several".into());
@@ -59,28 +60,30 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Whether a character is a full stop that Unicode normalisation leaves as it is.
 const fn is_dot(c: char) -> bool {
     matches!(c, '\u{3002}' | '\u{ff0e}' | '\u{ff61}' | '\u{2024}')
 }
 
+/// Whether a word mixes letters and digits like an id, a key or a hash.
 fn is_id(word: &str) -> bool {
     let count = |wanted: fn(&char) -> bool| word.chars().filter(wanted).count();
     let (letters, digits) = (count(|c| c.is_ascii_alphabetic()), count(char::is_ascii_digit));
     letters > 0 && digits > 1 && letters + digits >= ID_CHARS
 }
 
-/// Digits that stand together but for the marks people put between them.
+/// Whether a text holds so many digits in a row, apart from single separators, that they are an account number.
 fn has_account_number(text: &str) -> bool {
-    let (mut digits, mut apart) = (0, false);
+    let (mut digits, mut after_separator) = (0, false);
     for c in text.chars() {
-        let mark = matches!(c, ' ' | '-' | '/' | '.' | '(' | ')' | '+');
+        let is_separator = matches!(c, ' ' | '-' | '/' | '.' | '(' | ')' | '+');
         match c {
             c if c.is_numeric() => digits += 1,
-            // Two marks in a row stand between numbers, as in a span of dates.
-            _ if mark && !apart => {}
+            // Two separators in a row stand between two numbers, as in a span of dates.
+            _ if is_separator && !after_separator => {}
             _ => digits = 0,
         }
-        apart = mark;
+        after_separator = is_separator;
         if digits >= ACCOUNT_DIGITS {
             return true;
         }

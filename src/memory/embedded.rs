@@ -1,4 +1,7 @@
-//! Vectors beside the tasks: stored by the writer in the transaction of their documents, walked in memory.
+//! The vector store of this process: the rows lie in the database, and an index of them in memory is scanned.
+//!
+//! The store's writer commits a vector in the transaction of its document. The index only follows: a row that is gone
+//! from the database is never returned.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -7,19 +10,19 @@ use super::{
     traits::{DocKind, Filter, MemoryFuture, MemoryResult, NearDocument, Snippet, VectorStore},
 };
 use crate::{
-    model::vector::{decode, encode},
-    store::{
-        SkipUnreadable as _, Store, StoreError, StoreReader, Write,
-        embedding::{EmbeddedDocument, VectorDocument, VectorRow},
+    document::{
+        EmbeddedDocument, VectorDocument, VectorRow,
+        int8_vector::{decode, encode},
     },
+    store::{SkipUnreadable as _, Store, StoreError, StoreReader, Write},
 };
 
-/// From here on a question is walked off the async threads: below, waking another thread costs more than the walk.
+/// From so many rows on, a scan runs on a blocking thread; below, waking that thread costs more than the scan.
 const BLOCKING_SCAN_ROWS: usize = 20_000;
-/// Candidates for each document wanted: a document has a few pieces, and some rows may be gone.
+/// How many candidates are taken for each document wanted: a document has several pieces, and some rows may be gone.
 const PER_DOCUMENT: usize = 8;
 
-/// A cheap handle. Whatever process wrote a vector, the next question sees it.
+/// The vectors of the database. A cheap handle. A query sees every vector that is committed, by whatever process.
 #[derive(Clone)]
 pub struct EmbeddedVectorStore {
     store: Store,
@@ -27,11 +30,12 @@ pub struct EmbeddedVectorStore {
     loaded: Arc<RwLock<LoadedIndex>>,
 }
 
+/// The index in memory, and how far it has followed the database.
 struct LoadedIndex {
     index: VectorIndex,
-    /// The newest row that was looked at.
+    /// The newest row that was read.
     newest_row: i64,
-    /// Rows that are not vectors of this dimension.
+    /// Rows that are no vectors of this dimension; their documents must be embedded again.
     broken: Vec<i64>,
 }
 
@@ -41,14 +45,14 @@ impl EmbeddedVectorStore {
         Self { store, shape, loaded: Arc::new(RwLock::new(loaded)) }
     }
 
-    /// Reads what is stored, so that nobody waits for it later.
+    /// Reads the stored vectors into memory, so that the first query does not wait for it.
     pub fn load(&self) -> MemoryResult<()> {
         Ok(self.store.read_blocking(|reader| self.catch_up(reader).map(drop))?)
     }
 
-    /// Rows that are no vectors, told once. Their documents are to be learned anew.
+    /// Returns the documents of rows that are no vectors, each once.
     fn take_broken_documents(&self) -> MemoryResult<Vec<String>> {
-        // While they are being read there is nothing to tell yet.
+        // While another thread loads the index, its broken rows are not known yet.
         let Ok(mut loaded) = self.loaded.try_write() else { return Ok(Vec::new()) };
         let broken = std::mem::take(&mut loaded.broken);
         drop(loaded);
@@ -61,8 +65,8 @@ impl EmbeddedVectorStore {
         Ok(docs.into_iter().flatten().collect())
     }
 
-    /// Loads what this reader sees and is not loaded yet. The newest it sees: others may see more.
-    fn catch_up(&self, reader: &StoreReader<'_>) -> MemoryResult<i64, crate::store::StoreError> {
+    /// Adds the rows that this reader sees and the index lacks. Returns the newest row that this reader sees.
+    fn catch_up(&self, reader: &StoreReader<'_>) -> MemoryResult<i64, StoreError> {
         let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).newest_row;
         let newest = reader.newest_vector_id()?;
         if newest > last {
@@ -73,26 +77,27 @@ impl EmbeddedVectorStore {
         Ok(newest)
     }
 
-    /// All of it anew; nobody meets it empty.
-    fn reload(&self, reader: &StoreReader<'_>) -> MemoryResult<(), crate::store::StoreError> {
+    /// Builds the index again from all rows. The lock is held throughout, so that no query sees it half-filled.
+    fn reload(&self, reader: &StoreReader<'_>) -> MemoryResult<(), StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = LoadedIndex::empty(self.shape);
         reader.visit_vectors_after(0, |row| loaded.add_row(self.shape.dimension, row))
     }
 
+    /// Searches the index after bringing it up to date, and builds it again when too many of its rows are gone.
     fn search_index(&self, query: &[f32], filter: &Filter, k: usize) -> MemoryResult<Vec<NearDocument>> {
         let newest = self.store.read_blocking(|reader| self.catch_up(reader))?;
         let (found, gone) = self.nearest_documents(newest, query, filter, k)?;
         if gone == 0 || (found.len() == k && gone <= k) {
             return Ok(found);
         }
-        // Too much of what was loaded is not there any more.
+        // Rows that are gone took the places of others among the candidates.
         self.store.read_blocking(|reader| self.reload(reader))?;
         Ok(self.nearest_documents(newest, query, filter, k)?.0)
     }
 
-    /// The documents, and how many rows were gone. The walk holds no reader; what is newer than `newest` came meanwhile,
-    /// and is not missed.
+    /// Returns the nearest documents, and how many candidates are gone from the database. The scan holds no reader, so a
+    /// row newer than `newest` may be invisible to the reader used afterwards; it does not count as gone.
     fn nearest_documents(
         &self,
         newest: i64,
@@ -107,28 +112,7 @@ impl EmbeddedVectorStore {
         if candidates.is_empty() {
             return Ok((Vec::new(), 0));
         }
-        let documents = self.store.read_blocking(|reader| {
-            let (mut found, mut gone) = (Vec::<NearDocument>::new(), 0);
-            for ScoredVector { vector_id, score } in candidates {
-                if found.len() == k {
-                    break;
-                }
-                let document = reader.document_of_vector(vector_id);
-                if document.as_ref().is_err_and(StoreError::is_unreadable) {
-                    continue;
-                }
-                match document? {
-                    Some(row) if found.iter().any(|near| near.doc == row.document.doc) => {}
-                    Some(VectorDocument { document, number }) => {
-                        let (doc, score) = (document.doc.clone(), score.clamp(-1.0, 1.0));
-                        found.push(NearDocument { doc, number, score, document: Some(document) });
-                    }
-                    None => gone += usize::from(vector_id <= newest),
-                }
-            }
-            Ok((found, gone))
-        })?;
-        Ok(documents)
+        Ok(self.store.read_blocking(|reader| resolve_candidates(reader, candidates, newest, k))?)
     }
 
     fn clear_loaded(&self) {
@@ -136,22 +120,52 @@ impl EmbeddedVectorStore {
         *loaded = LoadedIndex::empty(self.shape);
     }
 
-    /// Each document's pieces, by the numbers the store knows the documents by.
+    /// Returns the snippets encoded and grouped by document, under the row ids of the documents. Unknown documents are
+    /// left out.
     fn group_by_document(&self, snippets: &[Snippet]) -> MemoryResult<Vec<EmbeddedDocument>> {
-        let learned = self.store.read_blocking(|reader| {
-            let mut learned: Vec<EmbeddedDocument> = Vec::new();
+        let documents = self.store.read_blocking(|reader| {
+            let mut documents: Vec<EmbeddedDocument> = Vec::new();
             for Snippet { doc, number, vector, .. } in snippets {
                 let Some(doc_id) = reader.doc_id(doc)? else { continue };
                 let piece = (*number, encode(vector));
-                match learned.iter_mut().rev().find(|known| known.doc_id == doc_id) {
+                match documents.iter_mut().rev().find(|known| known.doc_id == doc_id) {
                     Some(known) => known.vectors.get_or_insert_default().push(piece),
-                    None => learned.push(EmbeddedDocument { doc_id, stamp: 0, vectors: Some(vec![piece]) }),
+                    None => documents.push(EmbeddedDocument { doc_id, stamp: 0, vectors: Some(vec![piece]) }),
                 }
             }
-            Ok(learned)
+            Ok(documents)
         })?;
-        Ok(learned)
+        Ok(documents)
     }
+}
+
+/// Returns the first `k` documents of the candidates, each once, and how many candidates up to `newest` are gone from the
+/// database. A row that cannot be read is skipped.
+fn resolve_candidates(
+    reader: &StoreReader<'_>,
+    candidates: Vec<ScoredVector>,
+    newest: i64,
+    k: usize,
+) -> Result<(Vec<NearDocument>, usize), StoreError> {
+    let (mut found, mut gone) = (Vec::<NearDocument>::new(), 0);
+    for ScoredVector { vector_id, score } in candidates {
+        if found.len() == k {
+            break;
+        }
+        let document = reader.document_of_vector(vector_id);
+        if document.as_ref().is_err_and(StoreError::is_unreadable) {
+            continue;
+        }
+        match document? {
+            Some(row) if found.iter().any(|near| near.doc == row.document.doc) => {}
+            Some(VectorDocument { document, number }) => {
+                let (doc, score) = (document.doc.clone(), score.clamp(-1.0, 1.0));
+                found.push(NearDocument { doc, number, score, document: Some(document) });
+            }
+            None => gone += usize::from(vector_id <= newest),
+        }
+    }
+    Ok((found, gone))
 }
 
 impl LoadedIndex {
@@ -189,17 +203,17 @@ impl VectorStore for EmbeddedVectorStore {
 
     fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>> {
         Box::pin(async move {
-            // While it is being read by another thread, this one has better things to do than wait.
-            let small = self
+            // An index that another thread is loading would block this async thread.
+            let is_small = self
                 .loaded
                 .try_read()
                 .is_ok_and(|loaded| loaded.newest_row > 0 && loaded.index.len() < BLOCKING_SCAN_ROWS);
-            if small {
+            if is_small {
                 return self.search_index(query, filter, k);
             }
-            let (own, query, filter) = (self.clone(), query.to_vec(), filter.clone());
-            let looked = tokio::task::spawn_blocking(move || own.search_index(&query, &filter, k)).await;
-            looked.map_err(|_| crate::store::StoreError::Stopped)?
+            let (embedded, query, filter) = (self.clone(), query.to_vec(), filter.clone());
+            let searching = tokio::task::spawn_blocking(move || embedded.search_index(&query, &filter, k));
+            searching.await.map_err(|_| StoreError::Stopped)?
         })
     }
 
@@ -207,12 +221,15 @@ impl VectorStore for EmbeddedVectorStore {
         Box::pin(async move { Ok(self.store.read(|reader| reader.vector_count()).await?) })
     }
 
-    /// Rows that turned out to be no vectors are made anew; the others are as good as the database.
+    /// Always true: broken rows are embedded again here, and all others are as intact as the database.
     fn check_intact(&self) -> MemoryFuture<'_, bool> {
         Box::pin(async move {
             let docs = self.take_broken_documents()?;
             if !docs.is_empty() {
-                tracing::warn!(documents = docs.len(), "stored vectors could not be read; they are made anew");
+                tracing::warn!(
+                    documents = docs.len(),
+                    "stored search vectors could not be read; their documents are embedded again"
+                );
                 self.store.write(Write::DeleteVectors { docs, reembed: true }).await?;
             }
             Ok(true)

@@ -1,5 +1,7 @@
-//! One list of two: what was found by words and what was found by meaning, by their ranks, then what else speaks for a
-//! document. Pure. The weights were chosen on the odd lines of `tests/paraphrases` and are measured on the even ones.
+//! Weighted reciprocal rank fusion: one list of results from those by words (full text) and those by meaning (vectors),
+//! with additional weight for the same conversation, invoice or person and for recency.
+//!
+//! Pure. The weights were chosen on the odd lines of `tests/paraphrases` and are measured on the even ones.
 
 use std::collections::HashMap;
 
@@ -7,12 +9,12 @@ use serde::Serialize;
 
 use super::search::MemoryQuery;
 use crate::{
-    model::{Instant, text_enum::words},
-    store::value::{Document, FullTextHit},
+    document::{Document, FullTextHit},
+    model::{Instant, text_enum::text_enum},
 };
 
-words! {
-    /// What speaks for a document.
+text_enum! {
+    /// Why a document was found.
     MatchKind {
         Meaning = "meaning",
         Words = "words",
@@ -23,39 +25,41 @@ words! {
     }
 }
 
-/// How fast a rank fades: the second counts for three quarters of the first, the tenth for a quarter. The usual 60 takes
-/// the tenth of one half as seriously as its first, and then the weaker half drowns the better one.
+/// The constant `k` of reciprocal rank fusion: the second rank counts for three quarters of the first, the tenth for a
+/// quarter. With the usual 60 the tenth rank counts almost as much as the first, and the many weak results of one list
+/// outweigh the good ones of the other.
 const RANK_CONSTANT: f64 = 2.0;
-/// A document with half of the words is worth less than half of one with all of them.
+/// Above 1: a document with half of the words counts for less than half of one with all of them.
 const SHARE_EXPONENT: f64 = 1.5;
-/// Of a document that is first by meaning, and of one that is first by words and holds all of them.
+/// The weight of the first rank by meaning, and of the first rank by words if the document holds all of them.
 const MEANING_WEIGHT: f64 = 0.5;
 const WORDS_WEIGHT: f64 = 0.5;
-/// A shared conversation or invoice says as much as being first by words; a shared person says a little.
+/// The same conversation or invoice counts as much as the first rank by words; the same person counts a little.
 const THREAD_WEIGHT: f64 = 0.5;
 const INVOICE_WEIGHT: f64 = 0.5;
 const PERSON_WEIGHT: f64 = 0.15;
-/// Of a document from this moment; it halves with every month. Enough to order what is otherwise alike.
+/// The weight of a document from this moment; it halves with every month. Enough to order documents that are otherwise
+/// alike.
 const RECENCY_WEIGHT: f64 = 0.05;
 const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
 
-/// A document that was found. Its title is a stranger's text: to be shown and compared, never obeyed.
+/// A document that a search found. Its title is untrusted text: it may be shown and compared, never obeyed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FoundDocument {
     /// `task:<ulid>` or `mail:<n>`.
     pub doc: String,
     pub title: String,
     pub at: Instant,
-    /// Higher is better; the sum of its reasons' weights.
+    /// The sum of the weights of `reasons`; higher is better.
     pub score: f64,
-    /// What weighs most comes first.
+    /// Why the document was found, the heaviest reason first.
     pub reasons: Vec<MatchReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MatchReason {
     pub by: MatchKind,
-    /// For a person: which words, how near.
+    /// The words that were found or the cosine, as a person reads it.
     pub detail: String,
     pub weight: f64,
 }
@@ -69,20 +73,23 @@ impl std::fmt::Display for MatchReason {
     }
 }
 
-/// What each way of looking found, best first.
+/// The lists that are fused, each best first.
 #[derive(Debug, Default)]
 pub(super) struct CandidateLists {
+    /// Found by words.
     pub(super) words: Vec<FullTextHit>,
+    /// Found by meaning, with their cosine.
     pub(super) near: Vec<(Document, f32)>,
-    /// The same invoice.
+    /// Documents about the same invoice.
     pub(super) invoice: Vec<Document>,
-    /// Of the same conversation or person, whatever they say.
+    /// Documents of the same conversation or person, whatever they say.
     pub(super) related: Vec<Document>,
 }
 
-pub(super) fn fuse(question: &MemoryQuery<'_>, finds: CandidateLists) -> Vec<FoundDocument> {
+/// Returns every document of the lists once, with all its reasons, best first.
+pub(super) fn fuse(query: &MemoryQuery<'_>, candidates: CandidateLists) -> Vec<FoundDocument> {
     let mut pool = FusionPool::default();
-    for (rank, hit) in finds.words.into_iter().enumerate() {
+    for (rank, hit) in candidates.words.into_iter().enumerate() {
         pool.add_reason(
             hit.document,
             MatchKind::Words,
@@ -90,23 +97,26 @@ pub(super) fn fuse(question: &MemoryQuery<'_>, finds: CandidateLists) -> Vec<Fou
             WORDS_WEIGHT * hit.share.powf(SHARE_EXPONENT) * rank_weight(rank),
         );
     }
-    for (rank, (document, cosine)) in finds.near.into_iter().enumerate() {
+    for (rank, (document, cosine)) in candidates.near.into_iter().enumerate() {
         pool.add_reason(document, MatchKind::Meaning, format!("{cosine:.2}"), MEANING_WEIGHT * rank_weight(rank));
     }
-    for document in finds.invoice {
+    for document in candidates.invoice {
         pool.add_reason(document, MatchKind::Invoice, String::new(), INVOICE_WEIGHT);
     }
-    finds.related.into_iter().for_each(|document| pool.add_document(document));
-    pool.into_ranked(question)
+    candidates.related.into_iter().for_each(|document| pool.add_document(document));
+    pool.into_ranked(query)
 }
 
+/// Returns 1 for the first rank (0), and less for each further one.
 fn rank_weight(rank: usize) -> f64 {
     (RANK_CONSTANT + 1.0) / (RANK_CONSTANT + 1.0 + rank as f64)
 }
 
+/// The documents met so far, with their reasons.
 #[derive(Default)]
 struct FusionPool {
     found: Vec<(Document, Vec<MatchReason>)>,
+    /// The position in `found` of each document id.
     places: HashMap<String, usize>,
 }
 
@@ -126,40 +136,42 @@ impl FusionPool {
         }
     }
 
-    fn into_ranked(self, question: &MemoryQuery<'_>) -> Vec<FoundDocument> {
+    /// Scores all documents and sorts them; the newer of two with one score comes first.
+    fn into_ranked(self, query: &MemoryQuery<'_>) -> Vec<FoundDocument> {
         let mut found: Vec<FoundDocument> =
-            self.found.into_iter().map(|(document, reasons)| score_document(question, document, reasons)).collect();
+            self.found.into_iter().map(|(document, reasons)| score_document(query, document, reasons)).collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.doc.cmp(&b.doc)));
         found
     }
 }
 
-fn score_document(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<MatchReason>) -> FoundDocument {
+/// Adds the reasons that follow from the document itself and sums all weights, rounded as they are shown.
+fn score_document(query: &MemoryQuery<'_>, document: Document, mut reasons: Vec<MatchReason>) -> FoundDocument {
     let Document { doc, title, at, person, thread } = document;
-    let mut because = |by, weight: f64| reasons.push(MatchReason { by, detail: String::new(), weight });
-    if !question.thread.is_empty() && thread == question.thread {
-        because(MatchKind::Thread, THREAD_WEIGHT);
+    let mut add_reason = |by, weight: f64| reasons.push(MatchReason { by, detail: String::new(), weight });
+    if !query.thread.is_empty() && thread == query.thread {
+        add_reason(MatchKind::Thread, THREAD_WEIGHT);
     }
-    if !question.person.is_empty() && person == question.person {
-        because(MatchKind::Person, PERSON_WEIGHT);
+    if !query.person.is_empty() && person == query.person {
+        add_reason(MatchKind::Person, PERSON_WEIGHT);
     }
-    because(MatchKind::Recent, RECENCY_WEIGHT * recency(question.now, at));
+    add_reason(MatchKind::Recent, RECENCY_WEIGHT * recency(query.now, at));
     for reason in &mut reasons {
-        reason.weight = thousandths(reason.weight);
+        reason.weight = round_to_thousandths(reason.weight);
     }
     reasons.retain(|reason| reason.weight > 0.0);
     reasons.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.by.cmp(&b.by)));
-    let score = thousandths(reasons.iter().fold(0.0, |sum, reason| sum + reason.weight));
+    let score = round_to_thousandths(reasons.iter().fold(0.0, |sum, reason| sum + reason.weight));
     FoundDocument { doc, title, at, score, reasons }
 }
 
-/// 1 now, half of it a month ago.
+/// Returns 1 for a document from now, and half of it for each month of age.
 fn recency(now: Instant, at: Instant) -> f64 {
     let days = (now.utc() - at.utc()).num_minutes().max(0) as f64 / (24.0 * 60.0);
     0.5_f64.powf(days / RECENCY_HALF_LIFE_DAYS)
 }
 
-fn thousandths(number: f64) -> f64 {
+fn round_to_thousandths(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
@@ -177,9 +189,9 @@ mod tests {
         FullTextHit { document, score: 1.0, share, words: vec!["lease".into()] }
     }
 
-    fn order(finds: CandidateLists) -> Vec<String> {
+    fn order(candidates: CandidateLists) -> Vec<String> {
         let account = AccountId::from("a");
-        let question = MemoryQuery {
+        let query = MemoryQuery {
             account: &account,
             text: "",
             thread: "<t>",
@@ -189,7 +201,7 @@ mod tests {
             now: "2026-11-16T08:00:00Z".parse().unwrap(),
             scope: Scope::person(10),
         };
-        let found = fuse(&question, finds);
+        let found = fuse(&query, candidates);
         for one in &found {
             let sum: f64 = one.reasons.iter().map(|reason| reason.weight).sum();
             assert!((sum - one.score).abs() < 1e-9, "{one:?}");

@@ -1,7 +1,7 @@
-//! An embedder behind a wire: any endpoint that answers like OpenAI's `/v1/embeddings`.
+//! An embedder on a server: any endpoint in the format of OpenAI's `/v1/embeddings`.
 //!
-//! Mail text goes to the address that was configured and nowhere else: no redirect is followed, no proxy of the environment
-//! is used. No more of an answer is read than the vectors asked for can take.
+//! Mail text goes to the configured address and nowhere else: no redirect is followed, no proxy of the environment is
+//! used. No more of a response is read than the requested vectors can take.
 
 use std::time::Duration;
 
@@ -11,15 +11,16 @@ use super::{
     index::VectorShape,
     traits::{Embedder, MemoryError, MemoryFuture, MemoryResult},
 };
-use crate::model::{memory::EmbeddingsSettings, vector::normalise};
+use crate::{document::int8_vector::normalise, model::memory::EmbeddingsSettings};
 
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// A number of a vector as text, with what separates it, at its longest.
+/// The most bytes that one number of a vector takes as text, with its separator.
 const NUMBER_BYTES: usize = 32;
-/// What a server may write around the vectors.
+/// The most bytes that a server may add around the vectors.
 const OVERHEAD_BYTES: usize = 256 * 1024;
 
+/// The embeddings endpoint of the configuration.
 pub struct HttpEmbedder {
     settings: EmbeddingsSettings,
     name: String,
@@ -65,13 +66,13 @@ impl HttpEmbedder {
         MemoryError::Refused { what: self.label(), why: why.into() }
     }
 
-    /// In our own words: the text of an error may hold an address.
+    /// Words a connection error without its own text, which may hold an address.
     fn unreachable_error(&self, error: &reqwest::Error) -> MemoryError {
-        let why = if error.is_connect() { "nobody answers at the address" } else { "the connection broke" };
+        let why = if error.is_connect() { "no server answers at the address" } else { "the connection broke" };
         MemoryError::Unreachable { what: self.label(), why: why.into() }
     }
 
-    /// The body, unless it is longer than the vectors of so many texts.
+    /// Returns the body of a response, or an error when it is longer than the vectors of so many texts can be.
     async fn read_bounded(&self, mut response: reqwest::Response, texts: usize) -> MemoryResult<Vec<u8>> {
         let most = OVERHEAD_BYTES + texts.saturating_mul(self.settings.dimension.saturating_mul(NUMBER_BYTES));
         let too_long = || self.refused_error(format!("its answer is longer than {most} bytes"));
@@ -88,7 +89,29 @@ impl HttpEmbedder {
         Ok(body)
     }
 
+    /// Returns one vector for each text, in the order of the texts.
     async fn request_embeddings(&self, texts: &[&str]) -> MemoryResult<Vec<Vec<f32>>> {
+        let response = self.post(texts).await?;
+        let body = self.read_bounded(response, texts.len()).await?;
+        let mut answer: EmbeddingsResponse =
+            serde_json::from_slice(&body).map_err(|_| self.refused_error("its answer is not the expected JSON"))?;
+        answer.data.sort_by_key(|item| item.index);
+        let (asked, answered) = (texts.len(), answer.data.len());
+        if answered != asked {
+            return Err(self.refused_error(format!("{asked} texts were sent, {answered} vectors came back")));
+        }
+        let wanted = self.settings.dimension;
+        match answer.data.iter().find(|item| item.embedding.len() != wanted) {
+            Some(other) => Err(self.refused_error(format!(
+                "its vectors have {} dimensions, memory.embeddings_dimension says {wanted}",
+                other.embedding.len()
+            ))),
+            None => Ok(answer.data.into_iter().map(|item| item.embedding).collect()),
+        }
+    }
+
+    /// Sends the texts. Returns the response if its status is a success.
+    async fn post(&self, texts: &[&str]) -> MemoryResult<reqwest::Response> {
         let url = format!("{}/v1/embeddings", self.settings.url.trim_end_matches('/').trim_end_matches("/v1"));
         let mut request = self.client.post(url).json(&EmbeddingsRequest { model: &self.settings.model, input: texts });
         if let Some(key) = &self.settings.key {
@@ -105,25 +128,7 @@ impl HttpEmbedder {
         if !status.is_success() {
             return Err(self.refused_error(format!("it answered {status}")));
         }
-        let body = self.read_bounded(response, texts.len()).await?;
-        let mut answer: EmbeddingsResponse =
-            serde_json::from_slice(&body).map_err(|_| self.refused_error("its answer is not the expected JSON"))?;
-        answer.data.sort_by_key(|item| item.index);
-        if answer.data.len() != texts.len() {
-            return Err(self.refused_error(format!(
-                "{} texts were asked about, {} answered",
-                texts.len(),
-                answer.data.len()
-            )));
-        }
-        let wanted = self.settings.dimension;
-        match answer.data.iter().find(|item| item.embedding.len() != wanted) {
-            Some(other) => Err(self.refused_error(format!(
-                "its vectors have {} dimensions, memory.embeddings_dimension says {wanted}",
-                other.embedding.len()
-            ))),
-            None => Ok(answer.data.into_iter().map(|item| item.embedding).collect()),
-        }
+        Ok(response)
     }
 }
 
@@ -138,11 +143,11 @@ impl Embedder for HttpEmbedder {
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>> {
         Box::pin(async move {
-            let said: Vec<&str> = texts.iter().copied().filter(|text| !text.trim().is_empty()).collect();
-            if said.is_empty() {
+            let not_blank: Vec<&str> = texts.iter().copied().filter(|text| !text.trim().is_empty()).collect();
+            if not_blank.is_empty() {
                 return Ok(vec![None; texts.len()]);
             }
-            let mut vectors = self.request_embeddings(&said).await?.into_iter();
+            let mut vectors = self.request_embeddings(&not_blank).await?.into_iter();
             let vector = |text: &&str| if text.trim().is_empty() { None } else { vectors.next().and_then(normalise) };
             Ok(texts.iter().map(vector).collect())
         })

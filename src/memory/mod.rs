@@ -1,6 +1,7 @@
-//! What was, found by meaning: an embedder, and two places for its vectors.
+//! Search by meaning: an embedder that turns text into vectors, and a vector store, in this process or on a Qdrant server.
 //!
-//! A cache of the store. Losing it loses nothing, being without it stops nothing, and no account ever sees another's.
+//! The vectors are a cache of the store. Losing them loses nothing, being without them stops nothing, and no search
+//! returns a document of another account.
 
 mod embedded;
 mod fusion;
@@ -31,26 +32,27 @@ use crate::{
     store::Store,
 };
 
-/// A cheap handle.
+/// The search over tasks and mails. A cheap handle; all clones share one state.
 #[derive(Clone)]
 pub struct Memory {
     store: Store,
     clock: Clock,
     embedder: Arc<dyn Embedder>,
     vectors: Arc<dyn VectorStore>,
-    /// Loaded in the background; none when another embedder or another place is used.
+    /// The embedder and the vector store of this process, for loading them in the background; none when an endpoint or a
+    /// server is used instead.
     in_process: (Option<StaticEmbedder>, Option<EmbeddedVectorStore>),
     retry: Arc<Mutex<store_sync::MemoryBackoff>>,
 }
 
 impl Memory {
-    /// As it is configured. Nothing is loaded and nobody is called before it is needed.
+    /// Sets up the embedder and the vector store of the configuration. Nothing is loaded and no server is called yet.
     pub fn open(settings: &MemorySettings, store: Store, clock: Clock) -> MemoryResult<Self> {
-        let (embedder, table): (Arc<dyn Embedder>, _) = match &settings.embeddings {
+        let (embedder, static_embedder): (Arc<dyn Embedder>, _) = match &settings.embeddings {
             Some(endpoint) => (Arc::new(HttpEmbedder::new(endpoint.clone())?), None),
             None => {
-                let table = StaticEmbedder::default();
-                (Arc::new(table.clone()), Some(table))
+                let compiled_in = StaticEmbedder::default();
+                (Arc::new(compiled_in.clone()), Some(compiled_in))
             }
         };
         let shape = embedder.shape();
@@ -61,18 +63,20 @@ impl Memory {
                 (Arc::new(embedded.clone()), Some(embedded))
             }
         };
-        if let (Some(table), Some(_)) = (&table, &embedded) {
-            store.set_embedder(table.embed_fn());
+        // Only when both are in this process can a document commit in one transaction with its vectors.
+        if let (Some(compiled_in), Some(_)) = (&static_embedder, &embedded) {
+            store.set_embedder(compiled_in.embed_fn());
         }
-        Ok(Self { store, clock, embedder, vectors, in_process: (table, embedded), retry: Arc::default() })
+        Ok(Self { store, clock, embedder, vectors, in_process: (static_embedder, embedded), retry: Arc::default() })
     }
 
-    /// The documents of an account nearest in meaning to a text, best first.
+    /// Returns the documents of an account that are nearest in meaning to a text, best first.
     pub async fn search_dense(&self, account: &AccountId, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         self.find_nearest(&Filter::account(account), text, k).await
     }
 
-    /// The same among tasks only, or mails only.
+    /// Returns the documents nearest in meaning to a text that pass a filter, best first. After a failure, further queries
+    /// fail at once for some seconds.
     pub async fn find_nearest(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         self.ensure_same_origin()?;
         self.ensure_queries_allowed()?;
@@ -85,30 +89,30 @@ impl Memory {
     }
 
     async fn embed_and_search(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
-        let question = self.embedder.embed(&[text]).await?;
-        match question.into_iter().next().flatten() {
+        let embedded = self.embedder.embed(&[text]).await?;
+        match embedded.into_iter().next().flatten() {
             Some(vector) => self.vectors.top_k(&vector, filter, k).await,
             None => Ok(Vec::new()),
         }
     }
 
-    /// Puts away what nobody has needed for a while; asked again and again by an idle daemon.
+    /// Frees the table of the embedder if nothing was embedded since the last call. An idle daemon calls this regularly.
     pub fn unload_if_idle(&self) {
         self.in_process.0.iter().for_each(StaticEmbedder::unload_if_idle);
     }
 
-    /// Loads what is kept in this process, on a thread of its own, so that the first mail does not wait for it.
+    /// Loads the embedder and the vectors of this process on a thread of its own, so that the first mail does not wait.
     pub fn preload(&self) {
-        let (table, embedded) = self.in_process.clone();
-        let warm = move || {
-            if let Some(table) = &table {
-                table.load();
+        let (static_embedder, embedded) = self.in_process.clone();
+        let load = move || {
+            if let Some(static_embedder) = &static_embedder {
+                static_embedder.load();
             }
             if let Some(Err(error)) = embedded.map(|embedded| embedded.load()) {
-                tracing::warn!(%error, "the memory could not be loaded; it is tried again when it is asked");
+                tracing::warn!(%error, "the search vectors could not be loaded; the next search tries again");
             }
         };
-        // Without the thread it is loaded when it is first needed.
-        drop(std::thread::Builder::new().name("memory-warm".into()).spawn(warm));
+        // If the thread cannot be started, both are loaded when they are first needed.
+        drop(std::thread::Builder::new().name("memory-warm".into()).spawn(load));
     }
 }

@@ -1,4 +1,7 @@
-//! Vectors on a Qdrant server: one collection, cosine, a point per snippet whose id anyone computes again.
+//! The vector store on a Qdrant server: one collection with cosine distance, and one point for each snippet.
+//!
+//! The id of a point is derived from its document, so that storing it again replaces it. A server that does not answer in
+//! time never delays the work beyond its timeout.
 
 use std::time::Duration;
 
@@ -15,15 +18,17 @@ use uuid::Uuid;
 use super::traits::{DocKind, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, VectorStore};
 use crate::model::memory::QdrantSettings;
 
-/// A server that takes longer to answer a call is as good as away: the work does not wait for it.
+/// A server that takes longer to answer one call counts as unreachable.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Points for each document wanted: a document has a few pieces, and is found once.
+/// How many points are requested for each document wanted: a document has several pieces and is returned once.
 const PER_DOCUMENT: usize = 4;
-/// Under which the ids of our points are made; drawn once.
+/// The namespace of the UUIDs of points (version 5). Another value would leave all stored points behind.
 const NAMESPACE: Uuid = Uuid::from_u128(0x8f5d_6c0e_3b0a_4a6f_9a51_7d2c_41e0_b6d3);
+/// The fields of a point that are searched or deleted by.
 const INDEXED_FIELDS: [&str; 3] = ["account", "kind", "doc"];
 
+/// One collection on a Qdrant server.
 pub struct QdrantVectorStore {
     client: Qdrant,
     url: String,
@@ -67,8 +72,8 @@ impl QdrantVectorStore {
         }
     }
 
-    /// Awaits an exchange of so many calls. The client calls a second time when a connection broke, and gives that its whole
-    /// patience again: here both together have no more than one.
+    /// Awaits an exchange of so many calls. The client repeats a call when a connection breaks and starts its timeout
+    /// again; this timeout bounds both together.
     async fn with_timeout<T>(
         &self,
         calls: u32,
@@ -91,8 +96,8 @@ impl QdrantVectorStore {
         Ok(())
     }
 
-    /// False when it is not there, holds vectors of another kind, or lacks an index: a strict server refuses to search or
-    /// delete by a field that has none.
+    /// Returns false when the collection is missing, holds vectors of another kind, or lacks an index: a server in strict
+    /// mode refuses to search or delete by a field without one.
     async fn has_matching_collection(&self) -> MemoryResult<bool, QdrantError> {
         if !self.client.collection_exists(&self.collection).await? {
             return Ok(false);
@@ -118,7 +123,7 @@ impl QdrantVectorStore {
     async fn upsert_points(&self, snippets: &[Snippet]) -> MemoryResult<(), QdrantError> {
         let points: Vec<PointStruct> = snippets.iter().map(point).collect();
         self.client.upsert_points(UpsertPointsBuilder::new(&self.collection, points).wait(true)).await?;
-        // What a document had beyond its new pieces.
+        // A document that has become shorter has points beyond its new pieces.
         let mut docs: Vec<String> = snippets.iter().map(|snippet| snippet.doc.clone()).collect();
         docs.dedup();
         let ids = snippets.iter().map(point_id);
@@ -156,12 +161,12 @@ impl QdrantVectorStore {
     }
 }
 
-/// Derived from the task and the number, so that giving a point twice is giving it once.
+/// Derives the id of a snippet's point from its document and number.
 fn point_id(snippet: &Snippet) -> String {
     let Snippet { doc, number, account, .. } = snippet;
     let name = match doc.split_once(':') {
         Some(("task", task_id)) => format!("{task_id}/{number}"),
-        // The number of a mail says nothing without its account.
+        // The number of a mail is unique only within one installation, so its account is part of the name.
         _ => format!("{account}/{doc}/{number}"),
     };
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
@@ -170,7 +175,7 @@ fn point_id(snippet: &Snippet) -> String {
 fn point(snippet: &Snippet) -> PointStruct {
     let mut payload = Payload::new();
     payload.insert("account", snippet.account.as_str());
-    payload.insert("kind", DocKind::of(&snippet.doc).map_or("", DocKind::as_str));
+    payload.insert("kind", DocKind::from_doc_id(&snippet.doc).map_or("", DocKind::as_str));
     payload.insert("doc", snippet.doc.as_str());
     payload.insert("number", i64::from(snippet.number));
     if let Some(("task", task_id)) = snippet.doc.split_once(':') {
@@ -179,11 +184,11 @@ fn point(snippet: &Snippet) -> PointStruct {
     PointStruct::new(point_id(snippet), snippet.vector.clone(), payload)
 }
 
-/// None for a point that is not ours.
+/// Returns the document of a point, or none for a point that this program did not store.
 fn to_near_document(point: &ScoredPoint) -> Option<NearDocument> {
     let doc = point.payload.get("doc")?.as_str()?.clone();
     let number = u8::try_from(point.payload.get("number")?.as_integer()?).ok()?;
-    // The server adds up what was rounded: the same vector can be a little nearer than 1.
+    // Rounding on the server can make the cosine of a vector with itself a little more than 1.
     Some(NearDocument { doc, number, score: point.score.clamp(-1.0, 1.0), document: None })
 }
 
@@ -211,7 +216,7 @@ impl VectorStore for QdrantVectorStore {
 
     fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>> {
         Box::pin(async move {
-            // The server refuses to be asked for nothing.
+            // The server refuses a limit of 0.
             if k == 0 {
                 return Ok(Vec::new());
             }
@@ -236,15 +241,16 @@ impl VectorStore for QdrantVectorStore {
     }
 }
 
-/// A failed connection is told as a nest of values; the system's own words are in the middle of it.
+/// Returns the innermost message of an error that prints nested values, as a failed connection does.
 fn innermost_message(why: &str) -> String {
     let inner = why.rsplit_once("message: \"").and_then(|(_, rest)| rest.split_once('"')).map(|(words, _)| words);
     inner.unwrap_or(why).lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
-/// Not there, or not in time. A connection that breaks half-way is told as cancelled or unknown.
+/// Whether an error says that the server is away or too slow, so that trying again later can help. A connection that
+/// breaks half-way is reported as cancelled or unknown.
 fn is_unreachable(error: &QdrantError) -> bool {
-    // By number, as the protocol has them: the crate that names them is not ours to use.
+    // The gRPC status codes by number: the crate that names them is no direct dependency.
     const CANCELLED: i32 = 1;
     const UNKNOWN: i32 = 2;
     const DEADLINE_EXCEEDED: i32 = 4;
@@ -252,8 +258,8 @@ fn is_unreachable(error: &QdrantError) -> bool {
     const UNAVAILABLE: i32 = 14;
     match error {
         QdrantError::ResponseError { status } => {
-            let passing = [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE];
-            passing.contains(&i32::from(status.code())) || status.message().starts_with("Failed to connect")
+            let transient = [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE];
+            transient.contains(&i32::from(status.code())) || status.message().starts_with("Failed to connect")
         }
         _ => true,
     }

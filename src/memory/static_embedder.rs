@@ -1,4 +1,5 @@
-//! The embedder that is compiled in: one vector per word piece, and a text is their mean. English.
+//! The embedder that is compiled in: a table with one vector per token (model2vec); the vector of a text is their mean.
+//! It knows English.
 
 use std::sync::{
     Arc, PoisonError, RwLock,
@@ -11,70 +12,71 @@ use super::{
     index::VectorShape,
     traits::{Embedder, MemoryError, MemoryFuture, MemoryResult},
 };
-use crate::store::embedding::EmbedFn;
+use crate::document::EmbedFn;
 
 const MODEL: &[u8] = include_bytes!("../../assets/embedder/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/embedder/tokenizer.json");
 const CONFIG: &[u8] = include_bytes!("../../assets/embedder/config.json");
-/// Another table is another embedder; its name holds the start of this.
+/// The name holds the start of the SHA-256 of the table: another table is another embedder.
 const NAME: &str = "minilm-l6-static-192/40cedc76";
-/// Its dimensions are sorted by what they tell: the last third holds 15 % of a vector.
+/// The dimensions are sorted by variance: the last third holds 15 % of a vector, so the binary code leaves it out.
 const SHAPE: VectorShape = VectorShape { dimension: 192, binary_dimensions: 128 };
 
-/// Looks without a text in between after which the table is put away: loading it again takes less time than a commit or
-/// two on a slow disk, and keeping it twice the memory of an idle daemon.
+/// The table is freed at the call of `unload_if_idle` after so many without a text in between. Loading it again takes no
+/// longer than two commits on a slow disk; keeping it would double the memory of an idle daemon.
 const UNLOAD_AFTER: u32 = 1;
 
-/// Loaded when it is needed. A cheap handle.
+/// The embedder that is compiled in. A cheap handle; its table is loaded when it is first needed.
 #[derive(Clone, Default)]
 pub struct StaticEmbedder(Arc<StaticEmbedderState>);
 
 #[derive(Default)]
 struct StaticEmbedderState {
     model: RwLock<Option<StaticModel>>,
+    /// Calls of `unload_if_idle` since the last text.
     unused: AtomicU32,
 }
 
 impl StaticEmbedder {
-    /// Loads it now, so that nobody waits for it later. A model is a handle itself.
+    /// Returns the table, loading it if necessary; none when the program file is damaged. The model is a cheap handle too.
     pub fn load(&self) -> Option<StaticModel> {
         self.0.unused.store(0, Ordering::Relaxed);
         if let Some(model) = &*self.0.model.read().unwrap_or_else(PoisonError::into_inner) {
             return Some(model.clone());
         }
-        let mut place = self.0.model.write().unwrap_or_else(PoisonError::into_inner);
-        if place.is_none() {
+        let mut slot = self.0.model.write().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
             let loaded = StaticModel::from_bytes(TOKENIZER, MODEL, CONFIG, None);
-            *place =
-                loaded.inspect_err(|error| tracing::error!(%error, "the embedder compiled in cannot be read")).ok();
+            *slot = loaded.inspect_err(|error| tracing::error!(%error, "the embedder compiled in cannot be read")).ok();
         }
-        place.clone()
+        slot.clone()
     }
 
-    /// Looks whether it is still needed.
+    /// Frees the table if no text was embedded for a while.
     pub(super) fn unload_if_idle(&self) {
         if self.0.unused.fetch_add(1, Ordering::Relaxed) == UNLOAD_AFTER {
             self.0.model.write().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
 
-    /// The vector of a text; none of one that says nothing in a language the table knows.
+    /// Returns the vector of a text, or none for a text without a word that the table knows.
     pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
         if !is_mostly_latin(text) {
             return None;
         }
-        // Its length is 1 already, unless nothing in the text is known.
+        // The model normalises to length 1, unless it knows no token of the text.
         Some(self.load()?.encode_single(text)).filter(|vector| vector.iter().any(|value| *value != 0.0))
     }
 
-    /// For the store, so that documents and their vectors commit together.
+    /// Returns a function for the store's writer, which commits documents together with their vectors.
     pub fn embed_fn(&self) -> EmbedFn {
-        let table = self.clone();
-        Arc::new(move |text| table.embed_one(text))
+        let embedder = self.clone();
+        Arc::new(move |text| embedder.embed_one(text))
     }
 }
 
-/// Of another script the table knows single letters only, and by those all texts of the script are alike.
+/// Whether most letters of a text are Latin. Of other scripts the table knows only single letters, which would make all
+/// texts of one script look alike.
 fn is_mostly_latin(text: &str) -> bool {
     if text.is_ascii() {
         return text.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -116,8 +118,8 @@ mod tests {
     use super::*;
 
     fn cosine(one: &str, other: &str) -> f32 {
-        let table = StaticEmbedder::default();
-        let vector = |text| table.embed_one(text).unwrap();
+        let embedder = StaticEmbedder::default();
+        let vector = |text| embedder.embed_one(text).unwrap();
         vector(one).iter().zip(vector(other)).map(|(a, b)| a * b).sum()
     }
 

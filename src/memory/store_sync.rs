@@ -1,5 +1,8 @@
-//! Keeping the memory in step with the store: what is due is learned, what was lost is learned again, and a place that
-//! cannot be reached is tried again later. What it should have learned waits in the store.
+//! Keeping the vectors in step with the store: documents that are due are embedded, vectors that were lost are made again,
+//! and a server that cannot be reached is tried again with backoff.
+//!
+//! The list of due documents is in the store, so nothing is lost while a server is away. Nothing here fails because a
+//! server is away: that is stored, reported once, and tried again.
 
 use std::sync::PoisonError;
 
@@ -10,78 +13,83 @@ use super::{
     traits::{MemoryError, MemoryResult, Snippet},
 };
 use crate::{
+    document::{DueDocument, EmbeddedDocument},
     model::Instant,
-    store::{
-        MEMORY_TROUBLE, Write,
-        embedding::{DueDocument, EmbeddedDocument},
-    },
+    store::{MEMORY_TROUBLE, Write},
 };
 
-/// Documents learned in one go: one call to the embedder and one to the place.
+/// Documents embedded at once: one call to the embedder and one to the vector store.
 const BATCH_DOCUMENTS: usize = 128;
-/// Then others have a turn, and whoever wants to stop can.
+/// After so many batches the round ends, so that the daemon can do other work or stop.
 const BATCHES_PER_ROUND: usize = 16;
 /// The first pause after a failure; each further one is twice as long.
 const FIRST_BACKOFF_SECONDS: i64 = 5;
+/// Upper bound of the pause.
 const MAX_BACKOFF_SECONDS: i64 = 60;
-/// Seconds for which a server that holds what it was given is not checked again.
-const WHOLE_FOR: i64 = 60;
+/// A server that was found intact is not checked again for so many seconds.
+const INTACT_CHECK_SECONDS: i64 = 60;
 
-/// When a place that could not be reached is tried again.
+/// When a vector store or embedder that failed is called again.
 #[derive(Default)]
 pub(super) struct MemoryBackoff {
+    /// The length of the last pause, in seconds.
     pause: i64,
+    /// Nothing is called before then.
     blocked_until: Option<Instant>,
-    /// Nobody asks it before then: a question failed. Tending it is not put off, so that it is healed, or told.
+    /// No query is made before then, because one failed. Embedding goes on, so that the cause is mended or reported.
     queries_blocked_until: Option<Instant>,
-    /// A server was found to hold what it was given, and is not checked again before then.
-    whole_until: Option<Instant>,
-    /// How many points it held then.
+    /// The server was found intact, and is not checked again before then.
+    intact_until: Option<Instant>,
+    /// How many points the server held at the last check.
     points: u64,
-    /// Why, for those who ask meanwhile.
+    /// Why calls are blocked, for the callers that are turned away.
     reason: String,
 }
 
-/// What one round of tending did.
+/// What one round of embedding did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct EmbeddingRound {
+    /// How many documents were embedded.
     pub learned: usize,
-    /// Said once: it cannot be reached any more.
+    /// Why the memory cannot be reached any more; set only in the round that noticed it first.
     pub lost: Option<String>,
-    /// Said once: it can be reached again.
+    /// Whether the memory can be reached again; set only in the first round after an outage.
     pub back: bool,
 }
 
 impl EmbeddingRound {
-    /// What a person should hear of it.
+    /// Returns what a person should be told about this round, if anything.
     pub fn notice(&self) -> Option<String> {
         let back = || format!("the memory is back; {} documents that waited were added to it", self.learned);
         self.lost.clone().or_else(|| self.back.then(back))
     }
 }
 
+/// The state of the memory, as `adjutant memory` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MemoryStatus {
     pub place: String,
     pub embedder: String,
     pub dimension: usize,
-    /// Tasks and mails there are to remember.
+    /// How many tasks and mails there are.
     pub documents: u64,
-    /// Of them, not yet remembered as they are now.
+    /// How many of `documents` are not embedded in their present form.
     pub due: u64,
-    /// None when the place cannot be asked.
+    /// The number of stored vectors; none when the vector store does not answer.
     pub vectors: Option<u64>,
+    /// Why the memory cannot be used at the moment.
     pub trouble: Option<String>,
-    /// What the vectors were made by, when it is something else.
+    /// The embedder and place that the stored vectors come from, when they are not the configured ones.
     pub foreign: Option<String>,
 }
 
 impl Memory {
+    /// Names place, embedder and dimension. Stored vectors are usable only if this is the same as when they were made.
     fn origin(&self) -> String {
         format!("{} {}/{}", self.vectors.place(), self.embedder.name(), self.embedder.shape().dimension)
     }
 
-    /// Errs when the vectors were made elsewhere or by another embedder: they say nothing to this one.
+    /// Fails when the stored vectors were made for another place or by another embedder, and cannot be compared.
     pub(super) fn ensure_same_origin(&self) -> MemoryResult<()> {
         let (wanted, found) = (self.origin(), self.store.read_blocking(|reader| reader.memory_place())?);
         match found {
@@ -90,7 +98,7 @@ impl Memory {
         }
     }
 
-    /// Errs at once while a place that was away is not yet tried again: nobody waits for a timeout twice.
+    /// Fails at once while queries are blocked after a failure, so that they do not wait for one timeout after the other.
     pub(super) fn ensure_queries_allowed(&self) -> MemoryResult<()> {
         let retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         match retry.blocked_until.max(retry.queries_blocked_until) {
@@ -106,16 +114,15 @@ impl Memory {
         until.is_some_and(|until| self.clock.now() < until)
     }
 
-    /// A question failed: the next ones are not even asked for a moment, and whoever tends the place looks whether it still
-    /// holds what it was given.
+    /// Blocks queries for some seconds after one failed, and has the next round check whether the server is intact.
     pub(super) fn block_queries(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.queries_blocked_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_BACKOFF_SECONDS)));
-        retry.whole_until = None;
+        retry.intact_until = None;
         retry.reason = error.to_string();
     }
 
-    /// For the worker, when it starts: vectors of another place or embedder are made anew.
+    /// Discards the vectors if they were made for another place or by another embedder. A worker calls this when it starts.
     pub async fn reset_if_origin_changed(&self) -> MemoryResult<()> {
         match self.store.read(|reader| reader.memory_place()).await? {
             Some(found) if found == self.origin() => Ok(()),
@@ -123,35 +130,36 @@ impl Memory {
         }
     }
 
-    /// All of it is made anew, here and now or by whoever tends it.
+    /// Marks every document as due, to be embedded again by the rounds that follow.
     pub async fn reset(&self) -> MemoryResult<()> {
         let elsewhere = self.in_process.1.is_none();
         self.store.write(Write::ResetMemory { place: self.origin(), elsewhere }).await?;
         Ok(())
     }
 
-    /// Learns a good deal of what is due. Never fails because of the place: that is noted, told once, and tried again later.
+    /// Embeds several batches of due documents. Fails only when the store does: a server that is away is stored as
+    /// trouble, reported once, and tried again later.
     pub async fn embed_due_documents(&self) -> MemoryResult<EmbeddingRound> {
-        let mut tended = EmbeddingRound::default();
+        let mut round = EmbeddingRound::default();
         if self.is_backing_off() {
-            return Ok(tended);
+            return Ok(round);
         }
         for _ in 0..BATCHES_PER_ROUND {
             match self.embed_next_batch().await {
                 Ok(0) => break,
-                Ok(learned) => tended.learned += learned,
+                Ok(learned) => round.learned += learned,
                 Err(MemoryError::Store(error)) => return Err(error.into()),
                 Err(error) => {
-                    tended.lost = self.record_unreachable(&error).await?;
-                    return Ok(tended);
+                    round.lost = self.record_unreachable(&error).await?;
+                    return Ok(round);
                 }
             }
         }
-        tended.back = self.record_reachable().await?;
-        Ok(tended)
+        round.back = self.record_reachable().await?;
+        Ok(round)
     }
 
-    /// Learns the next part of what is due; how many documents that were.
+    /// Embeds one batch of due documents. Returns how many there were.
     pub async fn embed_next_batch(&self) -> MemoryResult<usize> {
         if self.store.read(|reader| reader.must_clear_memory()).await? {
             self.vectors.clear().await?;
@@ -164,36 +172,43 @@ impl Memory {
             return Ok(0);
         }
         let snippets = self.embed_snippets(&due).await?;
-        let silent = due.iter().filter(|due| !due.doc.is_empty() && !snippets.iter().any(|made| made.doc == due.doc));
-        let silent: Vec<String> = silent.map(|due| due.doc.clone()).collect();
+        // A document without any vector would keep those of its earlier text.
+        let without_vector: Vec<String> = due
+            .iter()
+            .filter(|due| !due.doc.is_empty() && !snippets.iter().any(|snippet| snippet.doc == due.doc))
+            .map(|due| due.doc.clone())
+            .collect();
         self.vectors.upsert(&snippets).await?;
-        if !silent.is_empty() {
-            self.vectors.delete(&silent).await?;
+        if !without_vector.is_empty() {
+            self.vectors.delete(&without_vector).await?;
         }
-        let learned = due.iter().map(|due| EmbeddedDocument { doc_id: due.doc_id, stamp: due.stamp, vectors: None });
-        self.store.write(Write::RecordEmbeddings(learned.collect())).await?;
+        let embedded = due.iter().map(|due| EmbeddedDocument { doc_id: due.doc_id, stamp: due.stamp, vectors: None });
+        self.store.write(Write::RecordEmbeddings(embedded.collect())).await?;
         Ok(due.len())
     }
 
-    /// Checks that the place holds what it was given, and gives it everything again when it does not. A server is checked
-    /// again after a while, and when anything went wrong with it: somebody may have replaced the collection by one that
-    /// takes our points, and then most of them are missing.
+    /// Checks that the vector store is intact, and marks all documents as due when it is not. A server is checked again
+    /// after a while and after every failure. One that lost more than half of its points since the last check counts as
+    /// not intact: somebody may have replaced the collection by an empty one of the same kind.
     async fn ensure_intact(&self) -> MemoryResult<()> {
         let now = self.clock.now();
         let lock = || self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-        if lock().whole_until.is_some_and(|until| now < until) {
+        if lock().intact_until.is_some_and(|until| now < until) {
             return Ok(());
         }
         let is_server = self.in_process.1.is_none();
-        let mut whole = self.vectors.check_intact().await?;
-        if whole && is_server {
+        let mut is_intact = self.vectors.check_intact().await?;
+        if is_intact && is_server {
             let points = self.vectors.count().await?;
-            whole = points.saturating_mul(2) >= lock().points;
+            is_intact = points.saturating_mul(2) >= lock().points;
             lock().points = points;
-            lock().whole_until = whole.then(|| now.plus(chrono::Duration::seconds(WHOLE_FOR)));
+            lock().intact_until = is_intact.then(|| now.plus(chrono::Duration::seconds(INTACT_CHECK_SECONDS)));
         }
-        if !whole {
-            tracing::warn!(place = self.vectors.place(), "the memory is not there or not ours; it is made anew");
+        if !is_intact {
+            tracing::warn!(
+                place = self.vectors.place(),
+                "the search vectors are missing or were made by another program; they are made again"
+            );
             lock().points = 0;
             self.reset().await?;
             self.vectors.clear().await?;
@@ -202,6 +217,7 @@ impl Memory {
         Ok(())
     }
 
+    /// Returns the snippets of the documents with their vectors; snippets without known words are left out.
     async fn embed_snippets(&self, due: &[DueDocument]) -> MemoryResult<Vec<Snippet>> {
         let texts: Vec<&str> = due.iter().flat_map(|due| &due.snippets).map(String::as_str).collect();
         let mut vectors = self.embedder.embed(&texts).await?.into_iter();
@@ -216,16 +232,16 @@ impl Memory {
         Ok(snippets)
     }
 
-    /// From now on nobody asks it for a while.
+    /// Blocks all calls for a pause that doubles with every failure.
     fn back_off(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.pause = (retry.pause * 2).clamp(FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS);
         retry.blocked_until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
-        retry.whole_until = None;
+        retry.intact_until = None;
         retry.reason = error.to_string();
     }
 
-    /// Notes that the place is away; what to say, if it has not been said.
+    /// Stores that the memory cannot be reached and backs off. Returns the message for the person, the first time only.
     async fn record_unreachable(&self, error: &MemoryError) -> MemoryResult<Option<String>> {
         let (now, why) = (self.clock.now(), error.to_string());
         self.back_off(error);
@@ -233,11 +249,12 @@ impl Memory {
             return Ok(None);
         }
         let due = self.store.read(|reader| reader.due_document_count()).await?;
-        let said = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
-        self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: said.clone() }).await?;
-        Ok(Some(said))
+        let message = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
+        self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: message.clone() }).await?;
+        Ok(Some(message))
     }
 
+    /// Ends the backoff. Returns whether there was an outage before.
     async fn record_reachable(&self) -> MemoryResult<bool> {
         {
             let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
@@ -252,6 +269,7 @@ impl Memory {
         Ok(back)
     }
 
+    /// Returns the state of the memory. A server that does not answer is part of the state, not an error.
     pub async fn status(&self) -> MemoryResult<MemoryStatus> {
         let read = self.store.read(|reader| {
             Ok((
@@ -266,14 +284,14 @@ impl Memory {
             Ok(()) => self.vectors.count().await,
             Err(error) => Err(error),
         };
-        let asked = vectors.as_ref().err().map(ToString::to_string);
+        let count_error = vectors.as_ref().err().map(ToString::to_string);
         Ok(MemoryStatus {
             place: self.vectors.place(),
             embedder: self.embedder.name().to_owned(),
             dimension: self.embedder.shape().dimension,
             documents,
             due,
-            trouble: trouble.or(asked),
+            trouble: trouble.or(count_error),
             vectors: vectors.ok(),
             foreign: found.filter(|found| *found != self.origin()),
         })

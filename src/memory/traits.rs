@@ -1,4 +1,4 @@
-//! The words of the memory: what is remembered, what is asked, and who can do either.
+//! The two traits of the memory, `Embedder` and `VectorStore`, and the values that pass through them.
 
 use std::{future::Future, pin::Pin};
 
@@ -6,30 +6,34 @@ use serde::Serialize;
 
 use super::index::VectorShape;
 use crate::{
-    model::{AccountId, text_enum::words},
-    store::{StoreError, value::Document},
+    document::Document,
+    model::{AccountId, text_enum::text_enum},
+    store::StoreError,
 };
 
-/// Whoever embeds or remembers may be at the other end of a wire.
+/// A boxed future: an embedder or a vector store may be a server.
 pub type MemoryFuture<'a, T> = Pin<Box<dyn Future<Output = MemoryResult<T>> + Send + 'a>>;
 pub type MemoryResult<T, E = MemoryError> = std::result::Result<T, E>;
 
+/// Why the memory cannot be used. Search by words goes on without it.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// Nothing is lost: what it should have learned waits in the store.
+    /// No answer, or not in time. Nothing is lost: documents that are due wait in the store.
     #[error("{what} cannot be reached: {why}")]
     Unreachable { what: String, why: String },
-    /// It was reached and said no.
+    /// The server answered with an error, or with something that cannot be used.
     #[error("{what} refused: {why}")]
     Refused { what: String, why: String },
-    /// The worker makes it anew when it starts.
+    /// The vectors were made by another embedder or for another place, and cannot be compared with new ones. A worker
+    /// makes them again when it starts.
     #[error("the memory was made by {found}, and this is {wanted}: start the worker, or `adjutant memory rebuild`")]
     OriginMismatch { found: String, wanted: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-words! {
+text_enum! {
+    /// The kinds of documents that are found; the prefix of a document's id.
     DocKind {
         Task = "task",
         Mail = "mail",
@@ -37,75 +41,76 @@ words! {
 }
 
 impl DocKind {
-    /// Of a document such as `task:<ulid>` or `mail:<n>`.
-    pub fn of(doc: &str) -> Option<Self> {
+    /// Returns the kind of a document id such as `task:<ulid>` or `mail:<n>`.
+    pub fn from_doc_id(doc: &str) -> Option<Self> {
         doc.split_once(':')?.0.parse().ok()
     }
 }
 
-/// One piece of a task or mail, as a point.
+/// One piece of a task or mail with its vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snippet {
     /// `task:<ulid>` or `mail:<n>`.
     pub doc: String,
-    /// Which piece of it, from 0.
+    /// Which piece of the document this is, from 0.
     pub number: u8,
     pub account: AccountId,
-    /// Of length 1.
+    /// The embedding, normalised to length 1.
     pub vector: Vec<f32>,
 }
 
-/// Whose memory is asked. There is no way to ask across accounts.
+/// Which documents a search may return. The account is required: no search crosses accounts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     pub account: AccountId,
-    /// None: tasks and mails.
+    /// Only documents of this kind; none for all kinds.
     pub kind: Option<DocKind>,
-    /// What is farther than this cosine is not looked up.
+    /// Documents with a lower cosine similarity are not returned.
     pub min_cosine: f32,
 }
 
 impl Filter {
-    /// Everything an account has.
+    /// A filter that all documents of an account pass.
     pub fn account(account: &AccountId) -> Self {
         Self { account: account.clone(), kind: None, min_cosine: -1.0 }
     }
 }
 
-/// A document whose best piece is near to what was asked.
+/// A document that a search by meaning found, by the nearest of its pieces.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NearDocument {
     pub doc: String,
     pub number: u8,
-    /// The cosine: 1 is the same, 0 has nothing to do with it.
+    /// The cosine similarity: 1 for the same meaning, 0 for unrelated texts.
     pub score: f32,
-    /// Where it is stored beside its vectors, read with them.
+    /// The document itself, where it is stored beside its vectors and was read with them.
     #[serde(skip)]
     pub document: Option<Document>,
 }
 
-/// Makes points of texts.
+/// Turns texts into vectors.
 pub trait Embedder: Send + Sync {
-    /// Vectors of different names do not compare.
+    /// Identifies the model. Vectors of embedders with different names cannot be compared.
     fn name(&self) -> &str;
     fn shape(&self) -> VectorShape;
-    /// A vector of length 1 for each text; none for a text that says nothing.
+    /// Returns a vector of length 1 for each text, or none for a text without known words.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>>;
 }
 
-/// Remembers points. A cache of the store: losing all of it loses nothing.
+/// Keeps vectors and finds the nearest. A cache of the store: losing all of it loses nothing.
 pub trait VectorStore: Send + Sync {
-    /// Where they are, for a person.
+    /// Says where the vectors are, as a person reads it.
     fn place(&self) -> String;
-    /// All snippets of each document named, in place of those it had. Doing it twice is doing it once.
+    /// Replaces all snippets of each document that `snippets` names. Idempotent.
     fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> MemoryFuture<'a, ()>;
+    /// Removes all snippets of these documents.
     fn delete<'a>(&'a self, docs: &'a [String]) -> MemoryFuture<'a, ()>;
-    /// The nearest `k` documents, best first, each once.
+    /// Returns the nearest `k` documents, best first, each once.
     fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>>;
-    /// Of snippets.
+    /// Returns the number of snippets.
     fn count(&self) -> MemoryFuture<'_, u64>;
-    /// Whether it holds what it was given: false when everything must be given to it again.
+    /// Returns whether everything that was stored is still there; false when all documents must be stored again.
     fn check_intact(&self) -> MemoryFuture<'_, bool>;
-    /// Forgets everything and is ready to learn anew.
+    /// Deletes everything and prepares an empty store.
     fn clear(&self) -> MemoryFuture<'_, ()>;
 }

@@ -1,16 +1,34 @@
 //! Whether the program may touch a mailbox, and how the mailbox is doing.
 
+use crate::model::{AccountId, Instant, UserId, text_enum::text_enum};
 use serde::Serialize;
 
-use super::{AccountId, Instant, text_enum::words};
-
-words! {
+text_enum! {
     AccountMode {
         /// Plans and drafts are shown, nothing is touched. Where every real account starts.
         Observe = "observe",
         Active = "active",
         /// No longer polled.
         Retired = "retired",
+    }
+}
+
+text_enum! {
+    /// What kind of mailbox stands behind an account.
+    MailboxKind {
+        Maildir = "maildir",
+        Gmail = "gmail",
+        /// Mail that was read from files once. It is only ever observed.
+        Import = "import",
+        /// No mailbox: what the person adds by hand.
+        Local = "local",
+    }
+}
+
+impl MailboxKind {
+    /// Returns whether new mail is looked for.
+    pub const fn is_polled(self) -> bool {
+        matches!(self, Self::Maildir | Self::Gmail)
     }
 }
 
@@ -29,4 +47,15 @@ pub struct AccountCondition {
     pub quota_used: u32,
     pub quota: u32,
     pub at: Instant,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Account {
+    pub account: AccountId,
+    pub user: UserId,
+    pub kind: MailboxKind,
+    pub mode: AccountMode,
+    pub cursor: Option<String>,
+    pub created_at: Instant,
+    pub polled_at: Option<Instant>,
 }

@@ -5,14 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, text_enum::words};
+use super::{Instant, text_enum::text_enum};
 
-words! {
+text_enum! {
     /// How the mail reached the person.
     Addressed { To = "to", Cc = "cc", List = "list" }
 }
 
-words! {
+text_enum! {
     /// Who estimated the urgency.
     UrgencyOrigin { BuiltIn = "built_in", Model = "model" }
 }

@@ -32,7 +32,7 @@ macro_rules! ulid_id {
             type Err = BadId;
 
             fn from_str(text: &str) -> Result<Self, BadId> {
-                Ulid::from_string(text).map(Self).map_err(|_| BadId { text: text.to_owned(), what: stringify!($name) })
+                Ulid::from_string(text).map(Self).map_err(|_| BadId { text: text.to_owned() })
             }
         }
     };
@@ -69,10 +69,9 @@ impl ActionId {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is not a {what}: expected 26 characters like 01JY4Z7Q8X9W3V5T6R2P0N1M4K")]
+#[error("'{text}' is not an id; expected 26 characters like 01JY4Z7Q8X9W3V5T6R2P0N1M4K")]
 pub struct BadId {
     pub text: String,
-    pub what: &'static str,
 }
 
 macro_rules! name_id {

@@ -8,46 +8,56 @@ pub mod action;
 pub mod approval;
 pub mod audit;
 pub mod facts;
-pub mod fingerprint;
 pub mod ids;
 pub mod instant;
-pub mod item;
-pub mod ledger;
-pub mod lifecycle;
 pub mod llm;
 pub mod mail;
 pub mod me;
 pub mod memory;
+pub mod nightly;
 pub mod priority;
 pub mod reading;
-pub mod recurrence;
 pub mod reflection;
 pub mod reply;
+pub mod request;
 pub mod run;
 pub mod secret;
 pub mod since;
-pub mod snippet;
 pub mod task;
 pub mod text_enum;
-pub mod vector;
+mod unreadable_row;
 
-pub use account::{AccountCondition, AccountMode};
-pub use action::{Action, Effect, OutboxState, RiskClass};
-pub use approval::{Approval, Door};
+pub use account::{Account, AccountCondition, AccountMode, MailboxKind};
+pub use action::{
+    Action, ActionMove, ApprovalUse, Effect, NewAction, OutboxRow, OutboxState, ReevaluatedAction, RiskClass,
+};
+pub use approval::{
+    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
+};
+pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, UrgencyOrigin};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;
-pub use item::{ItemKind, ItemState};
-pub use ledger::MailState;
-pub use lifecycle::Status;
-pub use mail::{Address, Attachment, Direction, Mail};
+pub use llm::{CostRow, ModelCallRow, NewModelCall};
+pub use mail::{
+    Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Attachment, Direction, FollowUp, Kinship,
+    LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, RelatedTask, UnchangedFile,
+};
 pub use me::Me;
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind};
-pub use recurrence::Recurrence;
 pub use reflection::{Reflection, RunFeedback};
 pub use reply::ReplyJson;
-pub use run::{Change, ContextDoc, EventChange, Move, NodeName, RunKind, RunState, RunStatus};
+pub use request::RequestKind;
+pub use run::{
+    Change, Checkpoint, CheckpointRow, ContextDoc, EventChange, Move, NewRun, NodeName, RecordedReply, RunKind,
+    RunRecord, RunRow, RunState, RunStatus,
+};
 pub use secret::Secret;
 pub use since::Since;
-pub use task::{Subtask, Task, TaskContext};
+pub use task::{
+    HistoryRow, InvoiceRow, NewReminder, Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext,
+    TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+};
+pub use text_enum::UnknownVariant;
+pub use unreadable_row::{UnreadableRow, UnreadableRows};

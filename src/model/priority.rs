@@ -1,8 +1,8 @@
 //! The four levels of urgency, in order.
 
-use super::text_enum::words;
+use super::text_enum::text_enum;
 
-words! {
+text_enum! {
     /// low < med < high < critical.
     Priority {
         Low = "low",

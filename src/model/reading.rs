@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, text_enum::words};
+use super::{Instant, text_enum::text_enum};
 
-words! {
+text_enum! {
     /// What kind of work a task is; each has a template of steps.
     TaskKind {
         Meeting = "meeting",
@@ -25,7 +25,7 @@ words! {
     }
 }
 
-words! {
+text_enum! {
     /// Why a mail opened no task.
     NoTask {
         Bulk = "bulk",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AccountId, Instant, Priority, RunId, Status, TaskId};
+use super::{AccountId, Instant, Priority, RunId, TaskId, TaskStatus};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reflection {
@@ -14,7 +14,7 @@ pub struct Reflection {
     pub account: AccountId,
     pub task_id: TaskId,
     pub task_kind: String,
-    pub status: Status,
+    pub status: TaskStatus,
     pub priority: Priority,
     /// The rule that decided the priority.
     pub rule: String,

@@ -2,15 +2,14 @@
 
 /// A text that is not a member of a closed set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is not a {set}; expected one of: {expected}")]
+#[error("'{text}' is not one of: {expected}")]
 pub struct UnknownVariant {
     pub text: String,
-    pub set: &'static str,
     pub expected: String,
 }
 
 /// Defines an enum whose members have exactly one spelling everywhere.
-macro_rules! words {
+macro_rules! text_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -38,7 +37,6 @@ macro_rules! words {
                     $($word => Ok($name::$variant),)+
                     _ => Err($crate::model::text_enum::UnknownVariant {
                         text: text.to_owned(),
-                        set: stringify!($name),
                         expected: [$($word),+].join(", "),
                     }),
                 }
@@ -46,4 +44,4 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub(crate) use text_enum;

@@ -9,9 +9,8 @@ use super::{
     lesson::{Lesson, LessonTarget},
 };
 use crate::{
-    model::{Instant, Priority},
+    model::{Instant, Priority, nightly::PastTask},
     rules::{EntryAct, LearnedEntry, RuleSet, RulesEdit, apply_edits},
-    store::nightly::PastTask,
 };
 
 /// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.

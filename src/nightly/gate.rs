@@ -8,9 +8,8 @@ use super::{
     lesson::{Lesson, LessonTarget},
 };
 use crate::{
-    model::{Facts, Instant, Priority, TaskId},
+    model::{Facts, Instant, Priority, TaskId, nightly::PastTask},
     rules::{RuleSet, RulesEdit},
-    store::nightly::PastTask,
 };
 
 /// This share of the past may change by one night's edits, or [`MIN_CHANGE_LIMIT`] tasks.

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    model::nightly::ReplyOutcome,
     rules::{BEGIN_MARKER, END_MARKER, Reach},
-    store::nightly::ReplyOutcome,
 };
 
 /// Fewer replies say nothing.

@@ -15,12 +15,12 @@ use super::{
     lesson::{Lesson, collect_lessons},
 };
 use crate::{
-    model::{Instant, ItemId, TaskId},
-    rules::{LearnedEntry, Reach, RuleSet, RulesEdit, RulesEditError, apply_edits},
-    store::{
-        Result as Stored, StoreReader,
+    model::{
+        Instant, ItemId, TaskId,
         nightly::{CorrectionKind, LearnedEntryRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
+    rules::{LearnedEntry, Reach, RuleSet, RulesEdit, RulesEditError, apply_edits},
+    store::{Result as Stored, StoreReader},
 };
 
 /// Edits of one night; and questions, which are not edits before they are answered. A person can read five.

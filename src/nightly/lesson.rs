@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use chrono_tz::Tz;
 
 use crate::{
-    model::{Facts, Instant, MailId, Priority, TaskId},
+    model::{
+        Facts, Instant, MailId, Priority, TaskId,
+        nightly::{CorrectionKind, LessonRow},
+    },
     rules::RuleSet,
-    store::nightly::{CorrectionKind, LessonRow},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,9 +6,11 @@ use chrono::Duration;
 
 use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, derive_edits};
 use crate::{
-    model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
+    model::{
+        Addressed, Facts, Instant, MailId, Priority, TaskId, TaskStatus, UrgencyOrigin,
+        nightly::{PastMail, PastTask},
+    },
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
-    store::nightly::{PastMail, PastTask},
 };
 
 fn now() -> Instant {
@@ -103,7 +105,7 @@ impl Past {
             task_id,
             number: None,
             created_at: days_ago(days),
-            status: Status::Ready,
+            status: TaskStatus::Ready,
             priority: level,
             hand_ranked,
             facts: facts.clone(),

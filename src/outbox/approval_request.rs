@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 
 use crate::{
     model::{
-        Action, Effect, Instant, ItemId, ItemKind, Mail, RiskClass,
+        Action, Effect, Instant, ItemId, ItemKind, Mail, NewItem, QueueLimits, RiskClass,
         action::{ApprovalTerms, SendKind},
         ids::sha256_hex,
     },
     policy::EffectPolicy,
-    store::value::{NewItem, QueueLimits},
 };
 
 /// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.

@@ -21,13 +21,13 @@ use tokio::sync::watch;
 
 use crate::{
     failpoint,
-    model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
+    model::{
+        AccountId, AccountMode, Action, ActionId, ActionMove, Approval, ApprovalUse, Effect, Instant, Mail, NewAction,
+        OutboxState, RiskClass,
+    },
     policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
     source::{Busy, CalendarEvent, Mailbox, SourceError},
-    store::{
-        Result, SkipUnreadable as _, Store, StoreError, Write,
-        value::{ActionMove, ApprovalUse, NewAction},
-    },
+    store::{Result, SkipUnreadable as _, Store, StoreError, Write},
     witness::{OpenFiles, Witness},
 };
 use caps::RateWindows;

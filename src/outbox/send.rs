@@ -10,13 +10,10 @@ use super::{
 };
 use crate::{
     failpoint,
-    model::{AccountMode, ActionId, Effect, Instant, OutboxState},
+    model::{AccountMode, ActionId, ActionMove, ApprovalUse, Effect, Instant, OutboxState},
     policy::{ApprovedAction, PolicyVerdict, approve_post_send, judge_action},
     source::{AppliedEffect, Mailbox, MessageProbeResult, SendError, SendReceipt},
-    store::{
-        self, StoreError,
-        value::{ActionMove, ApprovalUse},
-    },
+    store::{self, StoreError},
 };
 
 /// After this long in doubt a person is asked.

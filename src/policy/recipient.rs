@@ -1,8 +1,8 @@
 //! Who a message goes to: addresses in one spelling, and what each is to the conversation.
 
-use crate::model::{Address, Mail, text_enum::words};
+use crate::model::{Address, Mail, text_enum::text_enum};
 
-words! {
+text_enum! {
     /// What a recipient is to the conversation, the least known first.
     Standing {
         /// Nobody in the conversation.

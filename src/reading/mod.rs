@@ -5,39 +5,29 @@
 //! that a person can read why a mail became a task. A mail's words never decide what the program may do; they only decide
 //! what is offered to the person.
 
-mod annotated_mail;
-mod bloom;
-mod category;
-mod clause;
 mod date;
-mod facts;
-mod forced_task;
 mod learned;
 mod lexicon;
-mod money;
-mod objective;
-mod own_mail;
-mod plan;
+mod mail;
 mod read;
 #[cfg(test)]
 mod read_tests;
-mod requests;
 #[cfg(test)]
 mod samples;
-mod score;
-mod task_kind;
-mod template;
-mod text;
+mod sentence;
+mod task;
 mod training;
-mod urgency;
-mod warnings;
 
-pub use facts::{Relation, collect_facts};
-pub use forced_task::{moment, parse_typed_date, plan_forced_task};
 pub use learned::use_weights;
-pub use own_mail::parse_reminder_request;
 pub use read::{ReadContext, read};
+pub use task::{
+    facts::{Relation, collect_facts},
+    forced_task::{moment, parse_typed_date, plan_forced_task},
+    own_mail::parse_reminder_request,
+};
 pub use training::{mail_signals, sentence_signals};
+
+use sentence::{score, text};
 
 /// How much a text asks for something, whoever it is from.
 #[derive(Debug, Clone, Copy, PartialEq)]

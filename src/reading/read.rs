@@ -4,22 +4,30 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    annotated_mail::AnnotatedMail,
-    category::{MailCategory, categorise_mail},
     date::ReferenceTime,
     learned::{Bearing, Head, PredictedClass, score_mail},
     lexicon::Feature,
-    money,
-    objective::truncate_at_word,
-    own_mail,
-    plan::{new_task, objective_writer, plan_invoice_task, plan_task, set_due_date_and_steps},
-    requests::find_distinct_requests,
-    score::{ScoredSentence, THRESHOLD, logistic},
-    text::words,
-    urgency::estimate_urgency,
-    warnings,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
+use crate::reading::{
+    mail::{
+        annotated_mail::AnnotatedMail,
+        category::{MailCategory, categorise_mail},
+        requests::find_distinct_requests,
+        warnings,
+    },
+    sentence::{
+        score::{ScoredSentence, THRESHOLD, logistic},
+        text::words,
+    },
+    task::{
+        money,
+        objective::truncate_at_word,
+        own_mail,
+        plan::{new_task, objective_writer, plan_invoice_task, plan_task, set_due_date_and_steps},
+        urgency::estimate_urgency,
+    },
+};
 
 /// What the caller knows that the mail does not say.
 #[derive(Debug, Clone, Copy)]

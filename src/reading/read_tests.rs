@@ -2,11 +2,9 @@
 
 use chrono::{NaiveTime, Weekday};
 
-use super::{
-    read::{ReadContext, read},
-    score::THRESHOLD,
-};
+use super::read::{ReadContext, read};
 use crate::model::{Address, Mail, Me};
+use crate::reading::sentence::score::THRESHOLD;
 
 fn me() -> Me {
     let time = |hour| NaiveTime::from_hms_opt(hour, 0, 0).unwrap();

@@ -3,15 +3,16 @@
 //! The program that reads and the script that trains must never see different things, so the script is only told.
 
 use super::{
-    annotated_mail::AnnotatedMail,
     date::ReferenceTime,
     learned::{Signal, emit_mail_cues, emit_sentence_signals, emit_word_signals},
     lexicon::Feature,
     read::ReadContext,
-    score::score_sentence,
-    text::split_sentences,
 };
 use crate::model::Mail;
+use crate::reading::{
+    mail::annotated_mail::AnnotatedMail,
+    sentence::{score::score_sentence, text::split_sentences},
+};
 
 /// The names of the signals of each sentence, and the sum of the hand-made weights.
 pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {

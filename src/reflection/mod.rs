@@ -1,7 +1,6 @@
-//! `data/reflections/DATE.jsonl`: one line per finished run and per correction of a person. A view of database rows: a
-//! lost line is written again.
+//! `data/reflections/DATE.jsonl`: one line for each finished run and for each correction of a person.
 //!
-//! Never holds mail text.
+//! The files are a view of database rows: a lost line is written again. They never hold text of a mail.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -17,16 +16,16 @@ use serde_json::json;
 
 use crate::{
     failpoint,
-    model::Reflection,
+    model::{Reflection, nightly::CorrectionRow},
     regular_file,
-    store::{Result, Store, nightly::CorrectionRow},
+    store::{Result, Store},
 };
 
-/// The files, open as long as their day lasts.
+/// The reflection files of a home. A cheap handle; the file of the current day stays open.
 #[derive(Clone)]
 pub struct ReflectionFiles {
     folder: PathBuf,
-    /// Days are the person's.
+    /// The time zone of the person, which decides the day of a line.
     zone: Tz,
     open_files: Arc<Mutex<HashMap<String, File>>>,
 }
@@ -36,12 +35,12 @@ impl ReflectionFiles {
         Self { folder, zone, open_files: Arc::default() }
     }
 
-    /// After the commit. What cannot be written now is mended at the next start.
+    /// Appends the line of a run after its commit. If that fails, the next start writes it ([`Self::reconcile`]).
     pub fn append(&self, day: &str, line: &Reflection) {
         self.append_line(day, &serde_json::to_string(line).unwrap_or_default());
     }
 
-    /// The same for corrections; those that are there already are not written twice.
+    /// Appends the lines of corrections that are not in their file yet.
     pub fn append_corrections(&self, rows: &[CorrectionRow]) {
         for row in rows {
             let (day, line) = self.correction_line(row);
@@ -53,11 +52,11 @@ impl ReflectionFiles {
 
     fn append_line(&self, day: &str, line: &str) {
         if let Err(error) = self.append_to_day(day, &format!("{line}\n")) {
-            tracing::warn!(%error, "a reflection could not be written to its file; it is kept in the database");
+            tracing::warn!(%error, "a reflection could not be written to its file; it is in the database and is written at the next start");
         }
     }
 
-    /// The day and the line of a correction.
+    /// Returns the day and the line of a correction.
     fn correction_line(&self, row: &CorrectionRow) -> (String, String) {
         let day = row.at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string();
         let line = json!({
@@ -87,15 +86,15 @@ impl ReflectionFiles {
             DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
             open.insert(day.to_owned(), self.open_day(day, false)?);
         }
-        // One write call per line: a kill leaves whole lines or one torn at the end, which mending notices.
+        // One write call per line: after a kill at most the last line is incomplete, which `reconcile` notices.
         let file = open.get_mut(day);
         failpoint::around("journal.append", || file.map_or(Ok(()), |file| file.write_all(text.as_bytes())))
     }
 
-    fn open_day(&self, day: &str, anew: bool) -> io::Result<File> {
+    fn open_day(&self, day: &str, truncate: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.create(true).mode(0o600);
-        if anew {
+        if truncate {
             options.write(true).truncate(true)
         } else {
             options.append(true)
@@ -103,37 +102,48 @@ impl ReflectionFiles {
         regular_file::open_with(&mut options, &self.folder.join(format!("{day}.jsonl")))
     }
 
-    /// Compares each day's file with the rows and writes the ones anew that differ; how many did.
+    /// Compares the file of each day with the rows and rewrites those that differ. Returns how many differed.
     pub async fn reconcile(&self, store: &Store) -> Result<usize> {
         let (days, corrections) =
             store.read(|reader| Ok((reader.reflection_days()?, reader.corrections(None)?))).await?;
-        let mut said: BTreeMap<String, Vec<String>> = days.into_iter().map(|(day, _)| (day, Vec::new())).collect();
+        let mut corrections_by_day: BTreeMap<String, Vec<String>> =
+            days.into_iter().map(|(day, _)| (day, Vec::new())).collect();
         for row in &corrections {
             let (day, line) = self.correction_line(row);
-            said.entry(day).or_default().push(line);
+            corrections_by_day.entry(day).or_default().push(line);
         }
-        let mut mended = 0;
-        for (day, corrections) in said {
-            let wanted = day.clone();
-            let mut lines = store.read(move |reader| reader.reflections(&wanted)).await?;
+        let mut rewritten = 0;
+        for (day, corrections) in corrections_by_day {
+            let of_day = day.clone();
+            let mut lines = store.read(move |reader| reader.reflections(&of_day)).await?;
             lines.extend(corrections);
-            // Runs and corrections are written by different programs: their order is nobody's.
-            let sorted = |lines: &mut Vec<String>| lines.sort_unstable();
-            let (mut there, mut due) = (self.read_day(&day).lines().map(str::to_owned).collect(), lines.clone());
-            sorted(&mut there);
-            sorted(&mut due);
-            if there == due {
-                continue;
-            }
-            mended += 1;
-            let written = failpoint::around("journal.rewrite", || {
-                DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-                self.open_day(&day, true)?.write_all((lines.join("\n") + "\n").as_bytes())
-            });
-            if let Err(error) = written {
-                tracing::warn!(%error, day, "a day's reflections could not be written anew");
+            if !self.has_lines(&day, &lines) {
+                rewritten += 1;
+                self.rewrite_day(&day, &lines);
             }
         }
-        Ok(mended)
+        Ok(rewritten)
+    }
+
+    /// Whether the file of a day holds exactly these lines, in any order: runs and corrections are appended by different
+    /// processes.
+    fn has_lines(&self, day: &str, lines: &[String]) -> bool {
+        let text = self.read_day(day);
+        let (mut found, mut expected): (Vec<&str>, Vec<&str>) =
+            (text.lines().collect(), lines.iter().map(String::as_str).collect());
+        found.sort_unstable();
+        expected.sort_unstable();
+        found == expected
+    }
+
+    /// Replaces the file of a day. A failure is logged: the rows stay in the database.
+    fn rewrite_day(&self, day: &str, lines: &[String]) {
+        let written = failpoint::around("journal.rewrite", || {
+            DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+            self.open_day(day, true)?.write_all((lines.join("\n") + "\n").as_bytes())
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, day, "the reflections of a day could not be rewritten; they are in the database");
+        }
     }
 }

@@ -1,25 +1,19 @@
-//! Replacing a file a person may be editing: all of it or nothing, and never over what they have just written.
-//!
-//! tmp → fsync → rename → fsync of the folder. A kill at any step leaves the old bytes or the new ones.
+//! Replacing a file that a person may be editing: as a whole, and never over what they have just written.
 
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
-use crate::{failpoint, regular_file};
+use crate::{durable_file::FileReplacement, failpoint, regular_file};
 
 /// How replacing a file ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileReplaceOutcome {
+    /// The file has the new text, durably.
     Done,
-    /// It was not any more what it was when it was read; nothing was touched.
+    /// The file no longer had the text that the caller had read; it was left as it is.
     ChangedMeanwhile,
 }
 
-/// A missing file is an empty one. What is not text is an error, and stays as it is.
+/// Returns the text of a file, and an empty text for a missing file. Bytes that are not UTF-8 are an error.
 pub fn read_or_empty(path: &Path) -> io::Result<String> {
     match regular_file::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -27,38 +21,28 @@ pub fn read_or_empty(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Makes `path` say `text` instead of `was`, if it still says `was`.
+/// Replaces the text of `path` with `text` if it is still `was`. The file keeps its mode; a kill at any step leaves the
+/// old text or the new one.
 pub fn replace_if_unchanged(path: &Path, was: &str, text: &str) -> io::Result<FileReplaceOutcome> {
     // The file behind a link is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let unfinished = folder.join(format!(".{name}.night"));
-    failpoint::around("rules.write", || write_temporary(&unfinished, &path, text))?;
+    let temporary = path.with_file_name(format!(".{name}.tmp"));
+    let replacement = FileReplacement::new(&path).temporary(temporary).keep_mode();
+    failpoint::around("rules.write", || replacement.write_temporary(text.as_bytes()))?;
     if read_or_empty(&path)? != was {
-        fs::remove_file(&unfinished)?;
+        replacement.discard_temporary()?;
         return Ok(FileReplaceOutcome::ChangedMeanwhile);
     }
-    failpoint::around("rules.rename", || fs::rename(&unfinished, &path))?;
-    failpoint::around("rules.sync", || File::open(&folder).and_then(|folder| folder.sync_all()))?;
+    failpoint::around("rules.rename", || replacement.rename_into_place())?;
+    failpoint::around("rules.sync", || replacement.sync_target_folder())?;
     Ok(FileReplaceOutcome::Done)
-}
-
-/// With the rights of the file it will be, or those of a new one.
-fn write_temporary(unfinished: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let rights = fs::metadata(path).map_or(0o600, |known| known.permissions().mode() & 0o777);
-    match fs::remove_file(unfinished) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(unfinished)?;
-    file.write_all(text.as_bytes())?;
-    file.set_permissions(fs::Permissions::from_mode(rights))?;
-    file.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

@@ -4,15 +4,13 @@
 //! or half a copy.
 
 use std::{
-    fmt,
-    fs::{self, File, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
 use super::{BUILT_IN, RuleSet, RulesError, compute_version};
 use crate::{
+    durable_file::FileReplacement,
     failpoint,
     model::{Instant, Priority},
     regular_file,
@@ -97,23 +95,21 @@ impl LastGoodFile {
         }
     }
 
-    /// Replaces the copy, unless it is not wanted any more when it is written: tmp → fsync → rename → fsync of the folder,
-    /// under a name of this process, for others may be at it as well.
+    /// Replaces the copy durably, unless `is_wanted` denies it once the new bytes are written. Several processes may do
+    /// this at the same time.
     pub(super) fn write(&self, text: &str, is_wanted: impl Fn() -> bool) -> io::Result<()> {
-        let unfinished = self.0.with_extension(format!("{}.tmp", std::process::id()));
+        let replacement = FileReplacement::new(&self.0).temporary_per_process();
         let outcome = failpoint::around("rules.keep", || {
-            let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-            copy.write_all(text.as_bytes())?;
-            copy.sync_all()?;
+            replacement.write_temporary(text.as_bytes())?;
             if is_wanted() {
-                fs::rename(&unfinished, &self.0)?;
-                return self.0.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all());
+                replacement.rename_into_place()?;
+                return replacement.sync_target_folder();
             }
-            fs::remove_file(&unfinished)
+            replacement.discard_temporary()
         });
         if outcome.is_err() {
-            // Half a copy is of no use to anybody; where not even that can be removed, nothing reads it.
-            drop(fs::remove_file(&unfinished));
+            // Nothing reads a temporary file, so one that cannot even be removed does no harm.
+            drop(replacement.discard_temporary());
         }
         outcome
     }

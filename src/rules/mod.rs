@@ -4,49 +4,41 @@
 //! file is edited. Pure apart from `watch`. Never in here: a guess about a mail, a model, a level that no rule or
 //! default gave, a half-read file that counts, or a sender rule that counts for an unverified sender.
 
-mod condition;
-mod condition_parser;
-mod edit;
-mod error;
-mod fact_changes;
-mod field;
+mod editing;
 mod file_replacement;
-pub mod guidelines;
+mod grammar;
 mod last_good;
-mod learned_entry;
-mod learned_section;
-pub mod limits;
-mod lint;
-mod parse;
-mod pattern;
-mod precedence;
-mod render;
-mod smallest_change;
-mod trace;
+mod ranking;
 mod watch;
-mod yaml;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use edit::{RulesEditError, apply_edits, replace_learned_section};
-pub use error::{Position, RulesError};
-pub use field::{Field, Operator};
+pub(crate) use editing::learned_entry::subject_words;
+pub use editing::{
+    edit::{RulesEditError, apply_edits, replace_learned_section},
+    guidelines,
+    learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit},
+    learned_section::{BEGIN_MARKER, END_MARKER, learned_range},
+};
 pub use file_replacement::{FileReplaceOutcome, read_or_empty, replace_if_unchanged};
+pub use grammar::{
+    error::{Position, RulesError},
+    field::{Field, Operator},
+    limits,
+    lint::LintWarning,
+};
 pub use last_good::{BrokenRules, FallbackOrigin};
-pub(crate) use learned_entry::subject_words;
-pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
-pub use learned_section::{BEGIN_MARKER, END_MARKER, learned_range};
-pub use lint::LintWarning;
-pub use smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange};
-pub use trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace};
+pub use ranking::{
+    smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange},
+    trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace},
+};
 pub use watch::{CurrentRules, RulesWatch, is_cut_off, keep_as_last_good, load};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
-use condition::Condition;
-use field::FactsView;
-use precedence::{DecidedLevel, RuleOutcome, apply_precedence};
+use grammar::{condition::Condition, field::FactsView, parse};
+use ranking::precedence::{DecidedLevel, RuleOutcome, apply_precedence};
 
 /// The file this program ships, and what counts while there is no readable one.
 pub const BUILT_IN: &str = include_str!("../../rules/priority.yml");

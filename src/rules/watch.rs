@@ -17,11 +17,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    BEGIN_MARKER, BrokenRules, END_MARKER, RuleSet, RulesError, compute_version, last_good::LastGoodFile,
-    limits::MAX_FILE_BYTES,
-};
+use super::{BEGIN_MARKER, BrokenRules, END_MARKER, RuleSet, RulesError, compute_version, last_good::LastGoodFile};
 use crate::regular_file;
+use crate::rules::grammar::limits::MAX_FILE_BYTES;
 
 /// An editor writes a file in several steps; looking earlier would find a half of it.
 const DEBOUNCE: Duration = Duration::from_millis(100);

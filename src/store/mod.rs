@@ -5,16 +5,11 @@
 
 mod commit_outcome;
 mod connection;
-pub mod embedding;
 mod error;
-mod followup;
 mod migration;
-pub mod nightly;
 mod prepared;
 mod session;
 mod table;
-mod tokeniser;
-pub mod value;
 mod write;
 mod writer;
 
@@ -31,12 +26,12 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use crate::document::EmbedFn;
 use error::StoreContext as _;
 
 pub use commit_outcome::PendingWrite;
 pub use error::{Result, SkipUnreadable, StoreError};
 pub use table::{approval::JournalRow, document_search::SearchDepth, facts::RankableTask, vector::MEMORY_TROUBLE};
-pub use tokeniser::{query_words, tokenise};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
@@ -58,7 +53,7 @@ struct StoreInner {
     idle_readers: Mutex<Vec<Connection>>,
     read_permits: Semaphore,
     /// Makes vectors of what is written, so that both commit together; without it they are due.
-    embed: OnceLock<embedding::EmbedFn>,
+    embed: OnceLock<EmbedFn>,
     /// Writes that were under way at the last commit.
     in_flight: Arc<AtomicUsize>,
 }
@@ -90,7 +85,7 @@ impl Store {
     }
 
     /// From now on documents are stored with their vectors. The first call counts.
-    pub fn set_embedder(&self, embed: embedding::EmbedFn) {
+    pub fn set_embedder(&self, embed: EmbedFn) {
         // One that is there already makes the same vectors.
         drop(self.0.embed.set(embed));
     }

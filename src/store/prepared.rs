@@ -2,13 +2,18 @@
 
 use super::{
     ENCODE_SPAN,
-    embedding::EmbedFn,
     error::{Result, StoreContext as _},
-    tokeniser::tokenise_texts,
-    value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::{Change, Mail, RunState, Task, TaskContext, fingerprint, snippet, vector};
+use crate::{
+    document::{EmbedFn, tokenise_texts},
+    model::{Arrival, ArrivalContent, Checkpoint},
+};
+use crate::{
+    document::{int8_vector, snippet},
+    followup::fingerprint,
+    model::{Change, Mail, RunState, Task, TaskContext},
+};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -121,9 +126,9 @@ pub(super) fn build_task_entry_with_due_vectors(task: &Task) -> SearchEntry {
 
 fn embed_snippets(pieces: &[String], embed: Option<&EmbedFn>) -> PreparedVectors {
     match embed {
-        Some(embed) => {
-            PreparedVectors::Made(pieces.iter().map(|text| embed(text).map(|made| vector::encode(&made))).collect())
-        }
+        Some(embed) => PreparedVectors::Made(
+            pieces.iter().map(|text| embed(text).map(|made| int8_vector::encode(&made))).collect(),
+        ),
         None => PreparedVectors::Due,
     }
 }

@@ -3,22 +3,24 @@
 use std::sync::Arc;
 
 use super::{
-    embedding::EmbeddedDocument,
     error::{Result, StoreError},
-    nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     prepared::PreparedWrite,
     session::Session,
     table::{
         account, account_condition, approval, decision, item, ledger, model_call, nightly, outbox, reminder, request,
         run, search_index, setting, task_edit, vector,
     },
-    value::{
-        Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewModelCall,
-        NewRun, ReevaluatedAction, Rerank, ShownReminder, TaskEdit,
-    },
 };
 use crate::model::{
     AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
+};
+use crate::{
+    document::EmbeddedDocument,
+    model::{
+        Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewModelCall,
+        NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
+        nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
+    },
 };
 
 #[derive(Debug, Clone)]
@@ -92,7 +94,7 @@ pub enum Write {
         at: Instant,
     },
     AddRequest {
-        kind: String,
+        kind: RequestKind,
         at: Instant,
     },
     UpdateRequest {
@@ -178,8 +180,8 @@ impl Write {
         "reminders_shown",
         "setting",
         "condition",
-        "begin_night",
-        "end_night",
+        "begin_nightly",
+        "end_nightly",
         "intend_rules",
         "keep_rules",
         "drop_intent",
@@ -222,8 +224,8 @@ impl Write {
             Self::MarkRemindersShown { .. } => "reminders_shown",
             Self::StoreSetting { .. } => "setting",
             Self::RecordAccountCondition(..) => "condition",
-            Self::BeginNightly(..) => "begin_night",
-            Self::EndNightly(..) => "end_night",
+            Self::BeginNightly(..) => "begin_nightly",
+            Self::EndNightly(..) => "end_nightly",
             Self::IntendRulesVersion(..) => "intend_rules",
             Self::MarkRulesVersionLive(..) => "keep_rules",
             Self::DiscardIntendedRulesVersion { .. } => "drop_intent",
@@ -291,7 +293,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
         (Write::StartEpoch { epoch, reason, at }, _) => approval::start_epoch(session, *epoch, reason, *at),
         (Write::RecordUndo { action_id, done, at }, _) => approval::record_undo(session, *action_id, *done, *at),
-        (Write::AddRequest { kind, at }, _) => return request::add_request(session, kind, *at).map(Receipt::Number),
+        (Write::AddRequest { kind, at }, _) => return request::add_request(session, *kind, *at).map(Receipt::Number),
         (Write::UpdateRequest { request, answer }, _) => request::update_request(session, *request, answer.as_deref()),
         (Write::MarkRemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),

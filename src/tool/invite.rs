@@ -14,6 +14,7 @@ use super::{
     send::{earlier_draft, instruction, request_send},
 };
 use crate::{
+    icalendar::{escape_text, format_utc, quote_parameter, render_calendar},
     model::{
         ActionId, Address, Effect,
         action::{Argument, Origin, SendKind},
@@ -43,7 +44,7 @@ impl Tool for SendCalendarInvite {
             format!("DTSTAMP:{}", format_utc(input.now.utc())),
             format!("DTSTART:{}", format_utc(start)),
             format!("DTEND:{}", format_utc(end)),
-            format!("SUMMARY:{}", escape(strip_reply_prefixes(&mail.subject))),
+            format!("SUMMARY:{}", escape_text(strip_reply_prefixes(&mail.subject))),
             format!("ORGANIZER;CN={}:mailto:{}", quote_parameter(input.me.default_signature(input.own)), input.own),
         ];
         lines.extend(to.iter().map(|to| {
@@ -122,12 +123,12 @@ impl Tool for AnswerInvitation {
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
         let name = input.me.default_signature(input.own);
         let mut lines = vec![
-            format!("UID:{}", escape(&invite.uid)),
+            format!("UID:{}", escape_text(&invite.uid)),
             format!("SEQUENCE:{}", invite.sequence),
             format!("DTSTAMP:{}", format_utc(input.now.utc())),
             format!("ORGANIZER:mailto:{organizer}"),
             format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", quote_parameter(name), input.own),
-            format!("SUMMARY:{}", escape(&invite.summary)),
+            format!("SUMMARY:{}", escape_text(&invite.summary)),
         ];
         lines.extend(invite.start.map(|start| format!("DTSTART:{}", format_utc(start.utc()))));
         lines.extend(invite.end.map(|end| format!("DTEND:{}", format_utc(end.utc()))));
@@ -182,60 +183,4 @@ fn choose_answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), 
         .find(|(_, _, known)| said(known))
         .map(|(status, word, _)| (*status, *word))
         .ok_or_else(|| ToolError("say accept, decline or maybe".into()))
-}
-
-fn render_calendar(method: &str, lines: &[String]) -> String {
-    let head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Adjutant//EN"].map(str::to_owned);
-    let method = [format!("METHOD:{method}"), "BEGIN:VEVENT".to_owned()];
-    let tail = ["END:VEVENT", "END:VCALENDAR"].map(str::to_owned);
-    head.iter().chain(&method).chain(lines).chain(&tail).map(|line| fold(line)).collect()
-}
-
-/// Lines of at most 75 bytes, continued after a space; never inside a character.
-fn fold(line: &str) -> String {
-    let mut out = String::new();
-    let mut width = 0;
-    for c in line.chars() {
-        if width + c.len_utf8() > 74 {
-            out.push_str("\r\n ");
-            width = 1;
-        }
-        width += c.len_utf8();
-        out.push(c);
-    }
-    out + "\r\n"
-}
-
-fn escape(text: &str) -> String {
-    let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
-    text.replace('\\', "\\\\").replace(';', "\\;").replace(',', "\\,").replace('\n', "\\n")
-}
-
-/// A parameter's value: in quotes, which it cannot hold itself.
-fn quote_parameter(text: &str) -> String {
-    format!("\"{}\"", text.chars().filter(|c| *c != '"' && !c.is_control()).collect::<String>())
-}
-
-fn format_utc(at: DateTime<Utc>) -> String {
-    at.format("%Y%m%dT%H%M%SZ").to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_folded_inside_the_limit_and_unfold_to_themselves() {
-        for text in ["short", &"x".repeat(300), &"שלום ".repeat(60)] {
-            let folded = fold(text);
-            assert!(folded.split("\r\n").all(|line| line.len() <= 75), "{folded:?}");
-            assert_eq!(folded.replace("\r\n ", "").trim_end_matches("\r\n"), text);
-        }
-    }
-
-    #[test]
-    fn text_cannot_break_out_of_its_line() {
-        assert_eq!(escape("a;b,c\\d\nEND:VEVENT\r"), "a\\;b\\,c\\\\d\\nEND:VEVENT");
-        assert_eq!(quote_parameter("a\":mailto:eve\r\n"), "\"a:mailto:eve\"");
-    }
 }

@@ -1,8 +1,9 @@
 //! A witness outside `data/`: the newest head of the audit chain, the epoch, and every message whose sending was begun.
 //!
-//! It lives in the state folder of the user, one folder per home, so that a `data/` folder put back as a whole meets
-//! something that was not put back with it. The database may be ahead of the witness, never the other way round: a head
-//! is written here after its commit. A message is written here before its first byte leaves.
+//! The witness is in the state folder of the user, one folder for each home, so that it is not restored together with
+//! `data/` and can contradict a restored database. A head is written here after its commit, so the database may be ahead
+//! of the witness and never behind it. A message is written here before its first byte leaves. No path of a home is
+//! written here.
 
 mod open_files;
 mod send_log;
@@ -10,7 +11,7 @@ mod send_log;
 use std::{
     fmt,
     fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Write as _},
+    io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
@@ -20,6 +21,7 @@ use std::{
 };
 
 use crate::{
+    durable_file::FileReplacement,
     failpoint,
     model::{ActionId, Instant},
     regular_file,
@@ -27,13 +29,13 @@ use crate::{
 pub use open_files::{DataReplaced, OpenFiles};
 use send_log::SendLog;
 
-/// The first line of the file, with the version of its form.
+/// The first line of the record file, with the version of its format.
 const HEADER_LINE: &str = "adjutant witness 1";
 const RECORD_FILE: &str = "witness";
 const SEND_LOG_FILE: &str = "sends";
 const LOCK_FILE: &str = "lock";
 
-/// How far a home has come, as it is known outside it.
+/// The newest state of a home, as recorded outside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WitnessRecord {
     pub epoch: i64,
@@ -42,13 +44,13 @@ pub struct WitnessRecord {
     pub hash: String,
 }
 
-/// What the witness has to say.
+/// The result of reading the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WitnessFileStatus {
     Known(WitnessRecord),
-    /// The state folder can be looked into and has no witness of this home.
+    /// The state folder can be read and has no witness of this home.
     Missing,
-    /// There is a file, and it says nothing that can be understood.
+    /// The file is damaged or no regular file.
     Unreadable(String),
     /// The state folder itself cannot be used.
     Unavailable(String),
@@ -59,12 +61,12 @@ pub enum WitnessFileStatus {
 pub struct Witness(Arc<WitnessInner>);
 
 struct WitnessInner {
-    /// None without a state folder.
+    /// The folder of this home; none when there is no state folder.
     folder: Option<PathBuf>,
     send_log: Mutex<SendLog>,
-    /// What this process noted last.
+    /// What this process recorded last.
     last_recorded: Mutex<Option<WitnessRecord>>,
-    /// That it could not be written was said already.
+    /// Whether it was logged already that the state folder cannot be written.
     has_warned: AtomicBool,
 }
 
@@ -75,19 +77,22 @@ impl fmt::Debug for Witness {
 }
 
 impl Witness {
-    /// The witness of the home with this id, in a state folder. Nothing is made before something is noted.
+    /// Returns the witness of the home with this id in a state folder. No file is created before something is recorded.
     pub fn for_home(state: Option<&Path>, home: &str) -> Self {
-        let folder = state.map(|state| state.join(home));
-        let (sends, noted, complained) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        Self(Arc::new(WitnessInner { folder, send_log: sends, last_recorded: noted, has_warned: complained }))
+        Self(Arc::new(WitnessInner {
+            folder: state.map(|state| state.join(home)),
+            send_log: Mutex::default(),
+            last_recorded: Mutex::default(),
+            has_warned: AtomicBool::new(false),
+        }))
     }
 
-    /// Its folder, for people.
+    /// Returns the folder of this witness; none when there is no state folder.
     pub fn folder(&self) -> Option<&Path> {
         self.0.folder.as_deref()
     }
 
-    /// Reads what is known.
+    /// Reads the record.
     pub fn read_status(&self) -> WitnessFileStatus {
         let Some(folder) = self.folder() else { return WitnessFileStatus::Unavailable(NO_STATE_FOLDER.into()) };
         match regular_file::read_to_string(&folder.join(RECORD_FILE)) {
@@ -102,7 +107,7 @@ impl Witness {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 WitnessFileStatus::Unreadable(format!("{} is damaged", folder.join(RECORD_FILE).display()))
             }
-            // Something that is no file was put in its place.
+            // A folder, pipe or socket is in the place of the file.
             Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory) => {
                 WitnessFileStatus::Unreadable(format!("{} cannot be read: {error}", folder.join(RECORD_FILE).display()))
             }
@@ -113,45 +118,45 @@ impl Witness {
         }
     }
 
-    /// Why nothing can be noted, or what was noted cannot be read.
+    /// Returns why the witness cannot be read or written, for `doctor`; none when everything is usable.
     pub fn find_problem(&self) -> Option<String> {
         match (self.read_status(), self.folder()) {
             (WitnessFileStatus::Unavailable(problem) | WitnessFileStatus::Unreadable(problem), _) => Some(problem),
             (WitnessFileStatus::Known(_) | WitnessFileStatus::Missing, Some(folder)) => {
                 let unusable = check_usable(folder).err().map(|error| (folder.to_owned(), error));
-                let beside = [LOCK_FILE, SEND_LOG_FILE].map(|name| folder.join(name)).into_iter();
-                let mut unopened = beside.filter_map(|path| Some((unusable_file(&path)?, path)));
-                let problem = unusable.or_else(|| unopened.next().map(|(error, path)| (path, error)));
+                let other_files = [LOCK_FILE, SEND_LOG_FILE].map(|name| folder.join(name)).into_iter();
+                let mut unusable_files = other_files.filter_map(|path| Some((unusable_file(&path)?, path)));
+                let problem = unusable.or_else(|| unusable_files.next().map(|(error, path)| (path, error)));
                 problem.map(|(path, error)| format!("{} cannot be used: {error}", path.display()))
             }
             (_, None) => Some(NO_STATE_FOLDER.into()),
         }
     }
 
-    /// Replaces what is known by what the caller has committed.
+    /// Replaces the record durably. The caller must have committed it to the database before.
     pub fn write_record(&self, record: &WitnessRecord) -> io::Result<()> {
         let _lock = self.lock()?;
         if self.read_status() != WitnessFileStatus::Known(record.clone()) {
             let WitnessRecord { epoch, seq, hash } = record;
             let text = format!("{HEADER_LINE}\nepoch {epoch}\nhead {seq} {hash}\n");
             let path = self.ensure_folder()?.join(RECORD_FILE);
-            failpoint::around("witness.write", || replace_durably(&path, text.as_bytes()))?;
+            failpoint::around("witness.write", || FileReplacement::new(&path).replace_durably(text.as_bytes()))?;
         }
         *self.0.last_recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(record.clone());
         Ok(())
     }
 
-    /// Whether this process has noted it already.
+    /// Whether this is what this process recorded last, so that nothing needs to be written.
     pub fn has_recorded(&self, record: &WitnessRecord) -> bool {
         self.0.last_recorded.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(record)
     }
 
-    /// True once: a folder that cannot be written is worth one line, not one every few seconds.
+    /// Returns true the first time only, so that a folder that cannot be written is logged once.
     pub fn claim_first_warning(&self) -> bool {
         !self.0.has_warned.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps other processes from writing here, until the result is dropped.
+    /// Waits for the lock that keeps other processes from writing here; dropping the result releases it.
     fn lock(&self) -> io::Result<File> {
         let path = self.ensure_folder()?.join(LOCK_FILE);
         let mut options = OpenOptions::new();
@@ -160,14 +165,16 @@ impl Witness {
         Ok(lock)
     }
 
-    /// How often sending this attempt at a step was begun, by whoever had this home.
+    /// Returns how often sending this action was begun by any process with this home. Actions count as the same when task,
+    /// step and generation are.
     pub fn count_begun_sends(&self, action: ActionId) -> io::Result<u32> {
         let Some(folder) = self.folder() else { return Ok(0) };
         self.lock_send_log().count(&folder.join(SEND_LOG_FILE), action)
     }
 
-    /// Notes, durably, that the sending of an action begins, for the `attempt`th time as far as the database knows.
-    /// Returns false when it was begun so often before: the database has forgotten it, and it must not be sent.
+    /// Records durably that the sending of an action begins, for the `attempt`th time as far as the database knows.
+    /// Returns false when it was begun that often before: the database is older than that send, and the message must not
+    /// be sent. Without a state folder it returns true.
     pub fn begin_send(&self, action: ActionId, attempt: u32, at: Instant) -> io::Result<bool> {
         if self.folder().is_none() {
             return Ok(true);
@@ -175,13 +182,13 @@ impl Witness {
         let _lock = self.lock()?;
         let path = self.ensure_folder()?.join(SEND_LOG_FILE);
         let mut sends = self.lock_send_log();
-        // Noted in any case: of one that is refused, the witness must know more than the database for good.
-        let is_known = sends.count(&path, action)? < attempt;
+        // A refused send is recorded too, so that the witness stays ahead of the database and refuses it again.
+        let may_send = sends.count(&path, action)? < attempt;
         sends.append(&path, action, at)?;
-        Ok(is_known)
+        Ok(may_send)
     }
 
-    /// Forgets the oldest sends when there are very many.
+    /// Removes the oldest lines of the send log when there are very many.
     pub fn trim_send_log(&self) -> io::Result<()> {
         let Some(folder) = self.folder().filter(|folder| folder.join(SEND_LOG_FILE).exists()) else { return Ok(()) };
         let _lock = self.lock()?;
@@ -189,10 +196,11 @@ impl Witness {
     }
 
     fn lock_send_log(&self) -> std::sync::MutexGuard<'_, SendLog> {
-        // Counts that can be read again from the file.
+        // A panic cannot have left wrong counts: they are read again from the file when it has changed.
         self.0.send_log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Creates the folder if necessary and returns it.
     fn ensure_folder(&self) -> io::Result<&Path> {
         let folder = self.folder().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, NO_STATE_FOLDER))?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -209,7 +217,7 @@ fn unusable_file(path: &Path) -> Option<io::Error> {
     opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)
 }
 
-/// Whether the folder is there and can be searched, or could be made.
+/// Checks that the folder can be written, or that it could be created in the nearest parent that exists.
 fn check_usable(folder: &Path) -> io::Result<()> {
     let mut nearest = folder;
     loop {
@@ -227,6 +235,7 @@ fn write_access() -> rustix::fs::Access {
     rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK
 }
 
+/// Parses the record file. Returns none unless it is complete to its last byte.
 fn parse_record(text: &str) -> Option<WitnessRecord> {
     let mut lines = text.strip_suffix('\n')?.lines();
     if lines.next()? != HEADER_LINE {
@@ -235,18 +244,8 @@ fn parse_record(text: &str) -> Option<WitnessRecord> {
     let epoch = lines.next()?.strip_prefix("epoch ")?.parse().ok()?;
     let (seq, hash) = lines.next()?.strip_prefix("head ")?.split_once(' ')?;
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let whole = lines.next().is_none() && is_hash;
-    Some(WitnessRecord { epoch, seq: seq.parse().ok()?, hash: hash.to_owned() }).filter(|_| whole)
-}
-
-/// The old bytes or the new, whenever the program dies.
-fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let unfinished = path.with_extension("tmp");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&unfinished, path)?;
-    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    let is_complete = lines.next().is_none() && is_hash;
+    Some(WitnessRecord { epoch, seq: seq.parse().ok()?, hash: hash.to_owned() }).filter(|_| is_complete)
 }
 
 #[cfg(test)]

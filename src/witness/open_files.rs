@@ -1,7 +1,7 @@
-//! Which files of a data folder this process has open, so that it notices when others lie in their places.
+//! Which files of the data folder this process has open, so that it notices when they are replaced.
 //!
-//! Whoever puts a data folder back replaces its files; the process that has the old ones open would go on with them,
-//! unseen by every other command. A file that is open keeps its inode, so no other file can have the same one meanwhile.
+//! A restore of the data folder replaces its files; a process that has the old ones open would go on writing to them,
+//! unseen by every other command. An open file keeps its inode, so a replaced file always has another one.
 
 use std::{
     fs::{self, File, Metadata},
@@ -22,7 +22,7 @@ struct OpenFile {
     inode: u64,
 }
 
-/// The data folder is not the one any more that this process began with.
+/// The data folder was replaced since this process started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the data folder was replaced while this process was at work: {} is no longer the file it has open ({why}). \
@@ -35,12 +35,12 @@ pub struct DataReplaced {
 }
 
 impl OpenFiles {
-    /// Returns these and one more, which is open as `file` and was opened at `path`.
+    /// Returns these files and one more, which this process opened at `path` as `file`.
     pub fn with_file(&self, path: &Path, file: &File) -> io::Result<Self> {
         Ok(self.with(path, &file.metadata()?))
     }
 
-    /// Returns these and the file at `path`, which somebody else in this process has just opened.
+    /// Returns these files and the one at `path`, which another part of this process has just opened.
     pub fn with_file_at(&self, path: &Path) -> io::Result<Self> {
         Ok(self.with(path, &fs::metadata(path)?))
     }
@@ -51,7 +51,7 @@ impl OpenFiles {
         Self(Arc::new(files))
     }
 
-    /// Checks that each is still the file at its path. What cannot be looked at counts as replaced: nobody can know.
+    /// Checks that each open file is still the one at its path. A path that cannot be read counts as replaced.
     pub fn check(&self) -> Result<(), DataReplaced> {
         self.0.iter().try_for_each(|file| {
             let replaced = |why: String| Err(DataReplaced { path: file.path.clone(), why });

@@ -1,36 +1,38 @@
-//! Every message whose sending was begun: a line each, on the disk before the first byte leaves.
+//! The send log: a line for each message whose sending was begun, on the disk before its first byte leaves.
 //!
-//! A line is the action's id and the time. Ids are compared by the part that names task, step and generation, for a
-//! database that was put back makes the same action again at another time.
+//! A line holds the action's id and the time. Ids are compared by the part derived from task, step and generation: a
+//! restored database creates the same action again at another time.
 
 use std::{
     collections::HashMap,
-    fs::{File, OpenOptions},
+    fs::OpenOptions,
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt},
     path::Path,
 };
 
 use crate::{
+    durable_file::{FileReplacement, sync_folder},
     failpoint,
     model::{ActionId, Instant},
     regular_file,
 };
 
-/// Lines that are kept, and lines from which on the oldest go: years of sends, and some megabytes.
+/// A log of more than `MAX_LINES` is cut to its newest `KEPT_LINES`: years of sends, and some megabytes.
 const KEPT_LINES: usize = 100_000;
 const MAX_LINES: usize = 120_000;
 
-/// What has been read of the file so far.
+/// The part of the log that was read so far.
 #[derive(Debug, Default)]
 pub(super) struct SendLog {
+    /// How often each action was begun, by its [`ActionId::step_key`].
     begun_counts: HashMap<u128, u32>,
-    /// The file it was read from, and up to where.
+    /// The inode of the file that was read, and the offset up to which it was read.
     read_up_to: Option<(u64, u64)>,
 }
 
 impl SendLog {
-    /// How often an action was begun. Reads only what was added since the last question.
+    /// Returns how often the sending of an action was begun. Reads only what was appended since the last call.
     pub(super) fn count(&mut self, path: &Path, action: ActionId) -> io::Result<u32> {
         self.read_new_lines(path)?;
         Ok(self.begun_counts.get(&action.step_key()).copied().unwrap_or(0))
@@ -47,8 +49,8 @@ impl SendLog {
         };
         let meta = file.metadata()?;
         let from = match self.read_up_to {
-            Some((inode, upto)) if inode == meta.ino() && upto <= meta.len() => upto,
-            // Another file, or a shorter one: what was read before is not what is there now.
+            Some((inode, offset)) if inode == meta.ino() && offset <= meta.len() => offset,
+            // The file was replaced or truncated, so what was read before does not count.
             _ => {
                 self.begun_counts.clear();
                 0
@@ -67,25 +69,25 @@ impl SendLog {
         Ok(())
     }
 
-    /// Adds a line and waits until it is on the disk. The caller holds the lock and has asked for the count.
+    /// Appends a line and returns when it is on the disk. The caller holds the lock and has called [`Self::count`].
     pub(super) fn append(&mut self, path: &Path, action: ActionId, at: Instant) -> io::Result<()> {
         let is_new = !path.exists();
         let mut file = regular_file::open_with(OpenOptions::new().append(true).create(true).mode(0o600), path)?;
-        // A kill in the middle of a line leaves it torn, and then nothing was sent.
-        if let Some((_, upto)) = self.read_up_to.filter(|_| !is_new) {
-            file.set_len(upto)?;
+        // An incomplete last line comes from a kill before its send began, so it is cut off.
+        if let Some((_, offset)) = self.read_up_to.filter(|_| !is_new) {
+            file.set_len(offset)?;
         }
         failpoint::around("witness.append", || {
             file.write_all(format!("{action} {at}\n").as_bytes())?;
             file.sync_data()?;
             match path.parent().filter(|_| is_new) {
-                Some(folder) => File::open(folder)?.sync_all(),
+                Some(folder) => sync_folder(folder),
                 None => Ok(()),
             }
         })
     }
 
-    /// Rewrites the file with its newest lines when it has grown very long. The caller holds the lock.
+    /// Rewrites the file with its newest lines when it has more than [`MAX_LINES`]. The caller holds the lock.
     pub(super) fn trim(&mut self, path: &Path) -> io::Result<()> {
         let bytes = regular_file::read(path)?;
         let text = String::from_utf8_lossy(whole_lines(&bytes));
@@ -95,10 +97,11 @@ impl SendLog {
         }
         let newest = lines.get(lines.len() - KEPT_LINES..).unwrap_or_default();
         let newest = format!("{}\n", newest.join("\n"));
-        failpoint::around("witness.trim", || super::replace_durably(path, newest.as_bytes()))
+        failpoint::around("witness.trim", || FileReplacement::new(path).replace_durably(newest.as_bytes()))
     }
 }
 
+/// Returns the bytes up to the last line end.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     bytes.get(..end).unwrap_or_default()

@@ -7,14 +7,13 @@ use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::Pa
 
 use adjutant::{
     app::App,
-    model::Priority,
-    store::value::{ItemRow, TaskEditKind, Verdict},
+    model::{DecisionKind, ItemRow, Priority, TaskEditKind},
 };
 use serde_json::Value;
 
-use crate::{
-    deeds::cases,
-    house::{Dice, House, Kind, files_in},
+use crate::support::{
+    outbox_fixture::cases,
+    test_home::{Kind, SeededRandom, TestHome, files_in},
 };
 
 /// A home is left after so many, so that its queue stays one that a person would read.
@@ -23,19 +22,19 @@ const MEETING: &str = "Could we find time for a 30-min catch-up next week?";
 const URGENT: &str =
     "Urgent, today, as soon as possible: could we find time for a 30-min catch-up next week? This is critical.";
 
-fn with_transport(house: &House) -> PathBuf {
-    let spool = house.root().join("spool");
+fn with_transport(home: &TestHome) -> PathBuf {
+    let spool = home.root().join("spool");
     fs::create_dir(&spool).unwrap();
-    house.write("sendmail", &format!("#!/bin/sh\nexec cat > \"$(mktemp {}/XXXXXXXX)\"\n", spool.display()));
-    fs::set_permissions(house.root().join("sendmail"), fs::Permissions::from_mode(0o755)).unwrap();
-    house.configure(&format!("sendmail = \"{}/sendmail -i -t\"\n", house.root().display()));
+    home.write("sendmail", &format!("#!/bin/sh\nexec cat > \"$(mktemp {}/XXXXXXXX)\"\n", spool.display()));
+    fs::set_permissions(home.root().join("sendmail"), fs::Permissions::from_mode(0o755)).unwrap();
+    home.configure(&format!("sendmail = \"{}/sendmail -i -t\"\n", home.root().display()));
     spool
 }
 
-fn arrive(house: &House, nth: usize, body: &str) {
+fn arrive(home: &TestHome, nth: usize, body: &str) {
     let from = format!("Person {nth} <p{nth}@d{nth}.example>");
-    let letter = house.letter(&format!("m{nth}")).from(&from).subject(&format!("Topic {nth}"));
-    house.post(&letter.body(&format!("Hi Alex,\n\n{body}\n\nPerson {nth}\n")));
+    let letter = home.letter(&format!("m{nth}")).from(&from).subject(&format!("Topic {nth}"));
+    home.post(&letter.body(&format!("Hi Alex,\n\n{body}\n\nPerson {nth}\n")));
 }
 
 /// The message as the page and the JSON show it; line ends are the transport's affair.
@@ -45,9 +44,9 @@ fn message(shown: &Value) -> String {
 
 /// A person who looks, is interrupted, and approves by the number they remember.
 struct Person {
-    house: House,
+    home: TestHome,
     spool: PathBuf,
-    dice: Dice,
+    dice: SeededRandom,
     arrived: usize,
     /// What they said yes to and were not refused, as it was shown to them.
     asked_for: Vec<String>,
@@ -58,11 +57,11 @@ struct Person {
 }
 
 impl Person {
-    async fn with(dice: Dice) -> Self {
-        let house = House::active();
-        let spool = with_transport(&house);
+    async fn with(dice: SeededRandom) -> Self {
+        let home = TestHome::active();
+        let spool = with_transport(&home);
         let mut person =
-            Self { house, spool, dice, arrived: 0, asked_for: Vec::new(), excused: Vec::new(), tally: BTreeMap::new() };
+            Self { home, spool, dice, arrived: 0, asked_for: Vec::new(), excused: Vec::new(), tally: BTreeMap::new() };
         person.mail(3).await;
         person
     }
@@ -76,15 +75,15 @@ impl Person {
     }
 
     async fn works(&self) {
-        self.house.clock.advance(1);
-        self.house.once().await;
+        self.home.clock.advance(1);
+        self.home.once().await;
     }
 
     async fn mail(&mut self, count: usize) {
         for _ in 0..count {
             self.arrived += 1;
             let body = if self.below(2) == 0 { URGENT } else { MEETING };
-            arrive(&self.house, self.arrived, body);
+            arrive(&self.home, self.arrived, body);
         }
         self.works().await;
     }
@@ -107,12 +106,12 @@ impl Person {
             0 | 1 => self.mail(1).await,
             2 => {
                 self.excuse_what_has_not_left();
-                self.house.clock.advance(73 * 3600);
+                self.home.clock.advance(73 * 3600);
                 self.works().await;
                 self.note("expired");
             }
             3 => {
-                drop(app.answer(&target.number.to_string(), Verdict::Reject, "elsewhere").await);
+                drop(app.answer(&target.number.to_string(), DecisionKind::Reject, "elsewhere").await);
                 self.works().await;
                 self.note("rejected elsewhere");
             }
@@ -124,7 +123,7 @@ impl Person {
             5 => {
                 let nth = self.below(1_000_000);
                 self.excuse_what_has_not_left();
-                self.house.policy(&format!("allow: [p{nth}@d.example]"));
+                self.home.policy(&format!("allow: [p{nth}@d.example]"));
                 // Whoever comes first: the worker that asks anew, or the person.
                 if self.below(2) == 0 {
                     self.works().await;
@@ -133,7 +132,7 @@ impl Person {
             }
             6 => {
                 let level = [Priority::Critical, Priority::Low][self.below(2)];
-                let tasks = self.house.sql("SELECT number FROM task_owner");
+                let tasks = self.home.sql("SELECT number FROM task_owner");
                 let task = tasks[self.below(tasks.len())][0].clone();
                 drop(app.edit_task(&task, TaskEditKind::Priority(level), "").await);
                 self.note("ranked again");
@@ -149,7 +148,7 @@ impl Person {
     }
 
     async fn interleave(&mut self) {
-        let app = self.house.app().await;
+        let app = self.home.app().await;
         let Some(looked_at) = self.pick(&app).await else { return self.mail(3).await };
         let number = looked_at.number;
         let seen = self.show(&app, number).await;
@@ -203,23 +202,23 @@ impl Person {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_approved_by_number_is_what_was_seen() {
     let count = cases(12).min(5_000);
-    let mut dice = Dice::thrown("approval by number");
+    let mut dice = SeededRandom::thrown("approval by number");
     let mut tally = BTreeMap::new();
     let mut left = count;
     while left > 0 {
-        let mut person = Person::with(Dice::seeded(dice.below(u64::MAX))).await;
+        let mut person = Person::with(SeededRandom::seeded(dice.below(u64::MAX))).await;
         let part = left.min(PER_HOME);
         for _ in 0..part {
             person.interleave().await;
         }
-        person.house.must_be_sound().await;
+        person.home.must_be_sound().await;
         for (what, times) in person.tally {
             *tally.entry(what).or_insert(0_usize) += times;
         }
         left -= part;
     }
     println!("{count} interleavings, 0 others approved: {tally:?}");
-    crate::campaign::Campaign::new("approvals by number", count, count).unapproved(0).print();
+    crate::support::campaign::Campaign::new("approvals by number", count, count).unapproved(0).print();
     let happened = tally.contains_key("approved") && tally.contains_key("refused");
     assert!(count < 50 || happened, "too little happened: {tally:?}");
 }
@@ -238,13 +237,13 @@ fn digests(value: &Value, key: &str, found: &mut Vec<(String, String)>) {
 
 #[test]
 fn the_digest_to_approve_is_named_once_at_the_top() {
-    let house = House::real_time(Kind::Active);
-    arrive(&house, 1, MEETING);
-    assert_eq!(house.run(&["once"]).code, 0);
-    let listed = house.json(&["hitl", "list"])[0].clone();
-    let shown = house.json(&["hitl", "show", "1"]);
-    let file = files_in(&house.home().queue()).into_iter().find(|name| name.ends_with(".json")).unwrap();
-    let file: Value = serde_json::from_str(&house.read(&format!("data/hitl_queue/{file}"))).unwrap();
+    let home = TestHome::real_time(Kind::Active);
+    arrive(&home, 1, MEETING);
+    assert_eq!(home.run(&["once"]).code, 0);
+    let listed = home.json(&["hitl", "list"])[0].clone();
+    let shown = home.json(&["hitl", "show", "1"]);
+    let file = files_in(&home.home().queue()).into_iter().find(|name| name.ends_with(".json")).unwrap();
+    let file: Value = serde_json::from_str(&home.read(&format!("data/hitl_queue/{file}"))).unwrap();
     let digest = listed["action_sha256"].as_str().unwrap().to_owned();
     for (what, whole) in [("list", &listed), ("show", &shown), ("file", &file)] {
         assert_eq!(whole["action_sha256"], digest.as_str(), "{what}");
@@ -255,34 +254,34 @@ fn the_digest_to_approve_is_named_once_at_the_top() {
         assert_eq!(found.iter().filter(|(key, _)| key == "action_sha256").count(), 1, "{what}: {found:?}");
         assert!(found.iter().all(|(key, _)| key != "sha256"), "{what}: {found:?}");
     }
-    let answered = house.run(&["hitl", "approve", "1", "--sha256", &digest]);
+    let answered = home.run(&["hitl", "approve", "1", "--sha256", &digest]);
     assert_eq!(answered.code, 0, "{}", answered.err);
 }
 
 /// The same with the real binary: shown, outranked, decided elsewhere, and approved by the number that was shown.
 #[test]
 fn a_script_approves_what_it_was_shown_or_nothing() {
-    let house = House::real_time(Kind::Active);
-    let spool = with_transport(&house);
-    arrive(&house, 1, MEETING);
-    assert_eq!(house.run(&["once"]).code, 0);
-    let first = house.json(&["hitl", "show", "1"]);
-    arrive(&house, 2, URGENT);
-    assert_eq!(house.run(&["once"]).code, 0);
-    let listed = house.json(&["hitl", "list"]);
+    let home = TestHome::real_time(Kind::Active);
+    let spool = with_transport(&home);
+    arrive(&home, 1, MEETING);
+    assert_eq!(home.run(&["once"]).code, 0);
+    let first = home.json(&["hitl", "show", "1"]);
+    arrive(&home, 2, URGENT);
+    assert_eq!(home.run(&["once"]).code, 0);
+    let listed = home.json(&["hitl", "list"]);
     assert_eq!(listed[0]["number"], 2, "the urgent one stands first, under a number of its own: {listed}");
     let digest = |shown: &Value| shown["action_sha256"].as_str().unwrap().to_owned();
-    assert_eq!(house.run(&["hitl", "approve", "2", "--sha256", &digest(&first)]).code, 1);
-    assert_eq!(house.run(&["hitl", "approve", "1"]).code, 2, "nobody is there to be shown it");
+    assert_eq!(home.run(&["hitl", "approve", "2", "--sha256", &digest(&first)]).code, 1);
+    assert_eq!(home.run(&["hitl", "approve", "1"]).code, 2, "nobody is there to be shown it");
     assert!(files_in(&spool).is_empty());
-    assert_eq!(house.run(&["hitl", "approve", "1", "--sha256", &digest(&first)]).code, 0);
+    assert_eq!(home.run(&["hitl", "approve", "1", "--sha256", &digest(&first)]).code, 0);
     let sent = files_in(&spool);
     assert_eq!(sent.len(), 1);
     assert_eq!(fs::read_to_string(spool.join(&sent[0])).unwrap().replace("\r\n", "\n"), message(&first));
     // Decided, edited, void: the number stays its item's, and no other moves up to it.
-    assert_eq!(house.json(&["hitl", "show", "1"])["item_id"], first["item_id"]);
-    let edited = house.json(&["hitl", "edit", "2", "--text", "Shall we say Thursday?"]);
+    assert_eq!(home.json(&["hitl", "show", "1"])["item_id"], first["item_id"]);
+    let edited = home.json(&["hitl", "edit", "2", "--text", "Shall we say Thursday?"]);
     assert_eq!(edited["number"], 3);
-    assert_eq!(house.run(&["hitl", "approve", "2", "--sha256", &digest(&edited)]).code, 1);
+    assert_eq!(home.run(&["hitl", "approve", "2", "--sha256", &digest(&edited)]).code, 1);
     assert_eq!(files_in(&spool).len(), 1);
 }

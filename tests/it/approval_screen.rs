@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::house::{House, Kind, PATIENCE, eventually, files_in, signal};
+use crate::support::test_home::{Kind, PATIENCE, TestHome, eventually, files_in, signal};
 
 const CLEAR: &str = "\x1b[2J";
 const ENTER: &str = "\x1b[?1049h";
@@ -16,23 +16,23 @@ const LEAVE: &str = "\x1b[?1049l";
 
 /// The desk, and the terminal it sits at.
 struct Pane<'a> {
-    house: &'a House,
+    home: &'a TestHome,
     child: Child,
     keys: ChildStdin,
     written: Arc<Mutex<Vec<u8>>>,
 }
 
 impl<'a> Pane<'a> {
-    fn open(house: &'a House) -> Self {
-        Self::with(house, (80, 24), &[])
+    fn open(home: &'a TestHome) -> Self {
+        Self::with(home, (80, 24), &[])
     }
 
-    fn with(house: &'a House, size: (u16, u16), settings: &[(&str, &str)]) -> Self {
-        Self::running(house, "hitl", size, settings)
+    fn with(home: &'a TestHome, size: (u16, u16), settings: &[(&str, &str)]) -> Self {
+        Self::running(home, "hitl", size, settings)
     }
 
     /// Some command at a terminal.
-    fn running(house: &'a House, what: &str, (columns, rows): (u16, u16), settings: &[(&str, &str)]) -> Self {
+    fn running(home: &'a TestHome, what: &str, (columns, rows): (u16, u16), settings: &[(&str, &str)]) -> Self {
         let inside = format!(
             "stty columns {columns} rows {rows}; tty > \"$ROOT/tty\"; echo $$ > \"$ROOT/pid\"; exec \"$ADJUTANT\" --home \"$ROOT\" {what}"
         );
@@ -41,8 +41,8 @@ impl<'a> Pane<'a> {
         command.env("SHELL", "/bin/sh").env("TERM", "xterm").env("EDITOR", "false").env_remove("VISUAL");
         command
             .env_remove("NO_COLOR")
-            .env("ROOT", house.root())
-            .env("XDG_STATE_HOME", house.state())
+            .env("ROOT", home.root())
+            .env("XDG_STATE_HOME", home.state())
             .env("ADJUTANT", env!("CARGO_BIN_EXE_adjutant"));
         command.envs(settings.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("these tests need `script` (util-linux)");
@@ -55,7 +55,7 @@ impl<'a> Pane<'a> {
                 into.lock().unwrap().extend(&part[..length]);
             }
         });
-        Self { house, child, keys, written }
+        Self { home, child, keys, written }
     }
 
     fn press(&mut self, keys: &str) {
@@ -103,7 +103,7 @@ impl<'a> Pane<'a> {
 
     /// Moves on until the shown item has these words.
     fn seek(&mut self, words: &str) {
-        let all: usize = self.house.count("item WHERE state = 'open'").try_into().unwrap();
+        let all: usize = self.home.count("item WHERE state = 'open'").try_into().unwrap();
         for nth in 1..=all {
             if self.until(&format!("{nth} of {all}")).contains(words) {
                 return;
@@ -136,12 +136,12 @@ impl Drop for Pane<'_> {
 }
 
 /// Four things wait: three invitations to meetings, and last an answer in the person's own words.
-fn waiting(grace_seconds: u32) -> House {
-    let house = House::real_time(Kind::Active);
-    house.write("rules/policy.yml", &format!("approvals:\n  grace_seconds: {grace_seconds}\n"));
+fn waiting(grace_seconds: u32) -> TestHome {
+    let home = TestHome::real_time(Kind::Active);
+    home.write("rules/policy.yml", &format!("approvals:\n  grace_seconds: {grace_seconds}\n"));
     let meeting = |id: &str, from: &str, domain: &str, subject: &str, body: &str| {
         let vouched = format!("Authentication-Results: mx.home.example; dmarc=pass header.from={domain}");
-        house.post(&house.letter(id).from(&format!("{from}@{domain}>")).subject(subject).body(body).header(&vouched));
+        home.post(&home.letter(id).from(&format!("{from}@{domain}>")).subject(subject).body(body).header(&vouched));
     };
     let hebrew =
         "היי אלכס,\n\nאשמח לקבוע פגישה של 30 דקות בדירה כדי לעבור על רשימת התיקונים. מתי נוח לך בשבוע הבא?\n\nיוסי\n";
@@ -150,23 +150,23 @@ fn waiting(grace_seconds: u32) -> House {
     meeting("two", "Anna Smith <anna", "clinic.example", "Catch-up", english);
     let hostile = english.replace("Best", "Best\u{1b}]0;owned\u{7}\u{202e}");
     meeting("three", "Lena Hoffmann <lena", "studio.example", "Kick-off \u{202e}", &hostile);
-    house.post(&house.letter("four").question());
-    assert_eq!(house.run(&["once"]).code, 0);
-    let question = house
+    home.post(&home.letter("four").question());
+    assert_eq!(home.run(&["once"]).code, 0);
+    let question = home
         .sql_one("SELECT number FROM task_owner JOIN tasks USING (task_id) WHERE objective LIKE '%back at the house%'");
-    assert_eq!(house.run(&["tasks", "reply", &question, "I am back on Friday."]).code, 0);
-    assert_eq!(house.count("item WHERE state = 'open'"), 4, "{:?}", house.sql("SELECT title FROM item"));
-    house
+    assert_eq!(home.run(&["tasks", "reply", &question, "I am back on Friday."]).code, 0);
+    assert_eq!(home.count("item WHERE state = 'open'"), 4, "{:?}", home.sql("SELECT title FROM item"));
+    home
 }
 
-fn sent(house: &House) -> usize {
-    ["new", "cur"].iter().map(|place| files_in(&house.maildir().join(".Sent").join(place)).len()).sum()
+fn sent(home: &TestHome) -> usize {
+    ["new", "cur"].iter().map(|place| files_in(&home.maildir().join(".Sent").join(place)).len()).sum()
 }
 
 #[test]
 fn an_item_is_shown_with_everything_a_yes_depends_on() {
-    let house = waiting(600);
-    let mut pane = Pane::open(&house);
+    let home = waiting(600);
+    let mut pane = Pane::open(&home);
     pane.seek("yossi@nadlan.example");
     let shown = pane.until("שלום יוסי כהן");
     for words in [
@@ -182,7 +182,7 @@ fn an_item_is_shown_with_everything_a_yes_depends_on() {
     ] {
         assert!(shown.contains(words), "{words}:\n{shown}");
     }
-    let digest = house.sql_one(
+    let digest = home.sql_one(
         "SELECT action ->> '$.effect.message.attachments[0].sha256' FROM outbox WHERE state = 'parked' AND action LIKE '%yossi@nadlan%'",
     );
     assert!(shown.contains(&digest), "{digest}:\n{shown}");
@@ -202,17 +202,17 @@ fn an_item_is_shown_with_everything_a_yes_depends_on() {
     assert!(!raw.contains('\u{202e}') && !raw.contains("\x1b]") && !raw.contains('\u{7}'), "{raw:?}");
     pane.press("m");
     assert!(pane.quit().contains("4 still wait for you"));
-    assert_eq!(house.count("approval"), 0);
+    assert_eq!(home.count("approval"), 0);
 }
 
 #[test]
 fn without_colours_and_on_a_dumb_terminal() {
-    let house = waiting(600);
-    let pane = Pane::with(&house, (80, 24), &[("NO_COLOR", "1")]);
+    let home = waiting(600);
+    let pane = Pane::with(&home, (80, 24), &[("NO_COLOR", "1")]);
     pane.until("1 of 4");
     assert!(!pane.raw().contains("\x1b[1m") && !pane.raw().contains("\x1b[3"), "{}", pane.raw());
     pane.quit();
-    let mut dumb = Pane::with(&house, (80, 24), &[("TERM", "dumb")]);
+    let mut dumb = Pane::with(&home, (80, 24), &[("TERM", "dumb")]);
     dumb.until("1 of 4");
     dumb.press("s\n");
     dumb.until("2 of 4");
@@ -220,23 +220,23 @@ fn without_colours_and_on_a_dumb_terminal() {
     let status = eventually("the desk ends", || dumb.child.try_wait().unwrap());
     assert!(status.success() && !dumb.raw().contains('\x1b'), "{}", dumb.raw());
     // Nobody there: the list.
-    assert!(house.run(&["hitl"]).out.contains("VOID AT"));
+    assert!(home.run(&["hitl"]).out.contains("VOID AT"));
 }
 
 #[test]
 fn a_yes_counts_once_the_end_was_seen_and_says_what_came_of_it() {
-    let house = waiting(2);
-    let mut pane = Pane::with(&house, (60, 20), &[]);
+    let home = waiting(2);
+    let mut pane = Pane::with(&home, (60, 20), &[]);
     pane.until("1 of 4");
     pane.must_fit(60, 20);
     pane.press("a");
     pane.until("There is more of it below");
-    assert_eq!(house.count("approval"), 0);
+    assert_eq!(home.count("approval"), 0);
     pane.press("Ga");
     pane.until("unless you undo (u)");
     pane.must_fit(60, 20);
     pane.until("saved in Sent, not transmitted.");
-    assert_eq!((house.count("outbox WHERE state = 'saved'"), sent(&house)), (1, 1));
+    assert_eq!((home.count("outbox WHERE state = 'saved'"), sent(&home)), (1, 1));
     pane.press("u");
     pane.until("no approval of this session");
     let said = pane.quit();
@@ -245,47 +245,47 @@ fn a_yes_counts_once_the_end_was_seen_and_says_what_came_of_it() {
 
 #[test]
 fn leaving_at_once_waits_for_the_grace() {
-    let house = waiting(2);
-    let mut pane = Pane::open(&house);
+    let home = waiting(2);
+    let mut pane = Pane::open(&home);
     pane.until("1 of 4");
     pane.press("Ga");
     pane.until("unless you undo");
     let said = pane.quit();
     assert!(said.contains("No daemon runs") && said.contains("saved in Sent, not transmitted"), "{said}");
-    assert_eq!(sent(&house), 1);
+    assert_eq!(sent(&home), 1);
 }
 
 #[test]
 fn a_yes_is_taken_back_within_its_grace() {
-    let house = waiting(600);
-    let mut pane = Pane::open(&house);
+    let home = waiting(600);
+    let mut pane = Pane::open(&home);
     let first = pane.until("1 of 4").lines().nth(1).unwrap().to_owned();
     pane.press("Ga");
     pane.until("1 of 3");
     pane.press("u");
     let again = pane.until("Taken back: nothing was sent");
     assert_eq!(again.lines().nth(1), Some(first.as_str()), "the same one again");
-    assert_eq!((house.count("approval"), house.count("outbox WHERE state = 'held'"), sent(&house)), (0, 0, 0));
+    assert_eq!((home.count("approval"), home.count("outbox WHERE state = 'held'"), sent(&home)), (0, 0, 0));
     pane.quit();
-    assert_eq!(house.count("item WHERE state = 'open'"), 4);
+    assert_eq!(home.count("item WHERE state = 'open'"), 4);
 }
 
 #[test]
 fn a_text_is_edited_seen_again_and_approved() {
-    let house = waiting(0);
-    let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", "sed -i 's/back on Friday/in Rome. להתראות/'")]);
+    let home = waiting(0);
+    let mut pane = Pane::with(&home, (80, 24), &[("EDITOR", "sed -i 's/back on Friday/in Rome. להתראות/'")]);
     pane.seek("tom@bakerand.example");
     assert!(pane.shown().contains("UNVERIFIED"), "{}", pane.shown());
     pane.press("e");
     let shown = pane.until("Changed: this is what would be sent now");
     assert!(shown.contains("in Rome. להתראות"), "{shown}");
-    assert_eq!(house.count("approval"), 0, "an edit approves nothing");
+    assert_eq!(home.count("approval"), 0, "an edit approves nothing");
     // The file for the editor is gone.
-    assert!(files_in(&house.home().data()).iter().all(|name| !name.contains("edit")));
+    assert!(files_in(&home.home().data()).iter().all(|name| !name.contains("edit")));
     pane.press("Ga");
     pane.until("saved in Sent, not transmitted.");
     pane.quit();
-    let place = house.maildir().join(".Sent");
+    let place = home.maildir().join(".Sent");
     let name = ["new", "cur"]
         .iter()
         .flat_map(|state| files_in(&place.join(state)).into_iter().map(move |name| format!("{state}/{name}")));
@@ -295,25 +295,25 @@ fn a_text_is_edited_seen_again_and_approved() {
 
 #[test]
 fn an_editor_that_changes_nothing_or_fails_changes_nothing() {
-    let house = waiting(600);
+    let home = waiting(600);
     for (editor, words) in [
         ("true", "Nothing was changed."),
         ("false", "Not done: the editor (false) ended"),
         ("truncate -s 0", "Nothing was changed."),
     ] {
-        let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", editor)]);
+        let mut pane = Pane::with(&home, (80, 24), &[("EDITOR", editor)]);
         pane.until("1 of 4");
         pane.press("e");
         pane.until(words);
         pane.quit();
     }
-    assert_eq!(house.count("outbox WHERE state = 'void'"), 0);
+    assert_eq!(home.count("outbox WHERE state = 'void'"), 0);
 }
 
 #[test]
 fn reasons_instructions_and_second_thoughts() {
-    let house = waiting(600);
-    let mut pane = Pane::open(&house);
+    let home = waiting(600);
+    let mut pane = Pane::open(&home);
     pane.seek("tom@bakerand.example");
     pane.press("r");
     pane.until("Why not?");
@@ -331,14 +331,14 @@ fn reasons_instructions_and_second_thoughts() {
     pane.until("Rejected; the task is IN_PROGRESS");
     pane.until("of 3");
     pane.quit();
-    assert_eq!(house.count("item WHERE decision = 'reject' AND reason = 'לא מתאים'"), 1);
-    assert_eq!((house.count("item WHERE decision = 'respond'"), sent(&house)), (1, 0));
+    assert_eq!(home.count("item WHERE decision = 'reject' AND reason = 'לא מתאים'"), 1);
+    assert_eq!((home.count("item WHERE decision = 'respond'"), sent(&home)), (1, 0));
 }
 
 #[test]
 fn a_batch_is_previewed_and_needs_the_word() {
-    let house = waiting(600);
-    let mut pane = Pane::with(&house, (60, 20), &[]);
+    let home = waiting(600);
+    let mut pane = Pane::with(&home, (60, 20), &[]);
     for (numbers, word, words) in
         [("all", "y", "Nothing was approved."), ("9", "\x1b", ""), ("1-2 4", "yes", "3 approved; u takes back")]
     {
@@ -358,21 +358,21 @@ fn a_batch_is_previewed_and_needs_the_word() {
         pane.press(&format!("{word}\n"));
         pane.until(words);
     }
-    assert_eq!(house.count("outbox WHERE state = 'held'"), 3);
+    assert_eq!(home.count("outbox WHERE state = 'held'"), 3);
     pane.quit();
-    assert_eq!(sent(&house), 0);
+    assert_eq!(sent(&home), 0);
 }
 
 #[test]
 fn what_others_decide_and_how_large_the_window_is_are_noticed() {
-    let house = waiting(600);
-    let mut pane = Pane::open(&house);
+    let home = waiting(600);
+    let mut pane = Pane::open(&home);
     pane.until("1 of 4");
-    let item = house.json(&["hitl", "list"])[0]["number"].to_string();
-    assert_eq!(house.run(&["hitl", "reject", &item, "--reason", "no"]).code, 0);
+    let item = home.json(&["hitl", "list"])[0]["number"].to_string();
+    assert_eq!(home.run(&["hitl", "reject", &item, "--reason", "no"]).code, 0);
     pane.until("Meanwhile elsewhere:");
     pane.until("1 of 3");
-    let tty = house.read("tty");
+    let tty = home.read("tty");
     let resized = Command::new("stty").args(["-F", tty.trim(), "columns", "50", "rows", "15"]).status().unwrap();
     assert!(resized.success());
     eventually("the screen is drawn anew", || {
@@ -385,82 +385,82 @@ fn what_others_decide_and_how_large_the_window_is_are_noticed() {
     pane.until("Hidden until");
     pane.until("1 of 2");
     pane.quit();
-    let count = |all: &[&str]| house.json(all).as_array().unwrap().len();
+    let count = |all: &[&str]| home.json(all).as_array().unwrap().len();
     assert_eq!((count(&["hitl", "list"]), count(&["hitl", "list", "--all"])), (2, 3));
     // A change of ours is no tampering with the queue's files.
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(files_in(&house.home().queue().join("quarantine")), [""; 0]);
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert_eq!(files_in(&home.home().queue().join("quarantine")), [""; 0]);
     // A snoozed one keeps its number.
-    let listed = house.json(&["hitl", "list", "--all"]);
+    let listed = home.json(&["hitl", "list", "--all"]);
     let snoozed = listed.as_array().unwrap().iter().find(|item| item["snooze_until"].is_string()).unwrap();
-    let shown = house.json(&["hitl", "show", &snoozed["number"].to_string()]);
+    let shown = home.json(&["hitl", "show", &snoozed["number"].to_string()]);
     assert_eq!(shown["item_id"], snoozed["item_id"]);
 }
 
 #[test]
 fn the_terminal_is_given_back_whatever_happens() {
-    let house = waiting(600);
-    let mut interrupted = Pane::open(&house);
+    let home = waiting(600);
+    let mut interrupted = Pane::open(&home);
     interrupted.until("1 of 4");
     interrupted.press("\x03");
     interrupted.ended(0);
-    let mut stopped = Pane::open(&house);
+    let mut stopped = Pane::open(&home);
     stopped.until("1 of 4");
     stopped.press("r");
     stopped.until("Why not?");
-    signal(house.read("pid").trim().parse().unwrap(), "TERM");
+    signal(home.read("pid").trim().parse().unwrap(), "TERM");
     stopped.ended(143);
-    assert_eq!(house.count("item WHERE state = 'open'"), 4);
+    assert_eq!(home.count("item WHERE state = 'open'"), 4);
 }
 
 #[test]
 fn a_failed_step_is_tried_again() {
-    let house = House::real_time(Kind::Active);
-    house.post(&house.letter("one").question());
-    house.write("mail/.Drafts", "a file where a folder should be");
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(house.count("item WHERE state = 'open' AND kind = 'failed_step'"), 1);
-    let mut pane = Pane::open(&house);
+    let home = TestHome::real_time(Kind::Active);
+    home.post(&home.letter("one").question());
+    home.write("mail/.Drafts", "a file where a folder should be");
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert_eq!(home.count("item WHERE state = 'open' AND kind = 'failed_step'"), 1);
+    let mut pane = Pane::open(&home);
     let shown = pane.until("R retry S skip step C cancel task");
     assert!(shown.contains("failed step"), "{shown}");
     pane.press("a");
     pane.until("'a' does nothing here");
-    fs::remove_file(house.root().join("mail/.Drafts")).unwrap();
+    fs::remove_file(home.root().join("mail/.Drafts")).unwrap();
     pane.press("R");
     pane.until("Tried again; the task is IN_PROGRESS.");
     pane.until("Nothing waits for you.");
     pane.quit();
-    assert_eq!(house.drafts().len(), 1);
+    assert_eq!(home.drafts().len(), 1);
 }
 
 #[test]
 fn beside_a_daemon_the_daemon_carries_on() {
-    let house = waiting(2);
-    let daemon = house.daemon();
-    let mut pane = Pane::open(&house);
+    let home = waiting(2);
+    let daemon = home.daemon();
+    let mut pane = Pane::open(&home);
     pane.until("1 of 4");
     pane.press("Ga");
     pane.until("unless you undo (u)");
     pane.until("saved in Sent, not transmitted.");
-    assert_eq!(house.run(&["pause"]).code, 0);
+    assert_eq!(home.run(&["pause"]).code, 0);
     pane.until("EFFECTS ARE PAUSED · 1 of 3");
     pane.press("Ga");
     pane.until("unless you undo (u)");
     let said = pane.quit();
     assert!(said.contains("Effects are paused: nothing leaves until"), "{said}");
-    assert_eq!((sent(&house), house.count("outbox WHERE state = 'saved'")), (1, 1));
-    assert_eq!(house.run(&["resume"]).code, 0);
-    eventually("the second leaves", || (sent(&house) == 2).then_some(()));
+    assert_eq!((sent(&home), home.count("outbox WHERE state = 'saved'")), (1, 1));
+    assert_eq!(home.run(&["resume"]).code, 0);
+    eventually("the second leaves", || (sent(&home) == 2).then_some(()));
     assert_eq!(daemon.stop("TERM").0, 0);
 }
 
 #[test]
 fn approving_by_number_shows_what_it_will_do_and_asks() {
-    let house = waiting(600);
-    let shown = house.json(&["hitl", "show", "4"]);
+    let home = waiting(600);
+    let shown = home.json(&["hitl", "show", "4"]);
     let message = &shown["action"]["action"]["effect"]["message"];
     for (word, said, approved) in [("y", "Nothing was approved.", 0), ("yes", "Decided: approve.", 1)] {
-        let mut pane = Pane::running(&house, "hitl approve 4", (100, 40), &[]);
+        let mut pane = Pane::running(&home, "hitl approve 4", (100, 40), &[]);
         let page = pane.until("Type yes to approve this one:");
         for words in [message["to"][0]["addr"].as_str().unwrap(), message["subject"].as_str().unwrap(), "On yes"] {
             assert!(page.contains(words), "{words}:\n{page}");
@@ -472,44 +472,44 @@ fn approving_by_number_shows_what_it_will_do_and_asks() {
         pane.until(said);
         let status = eventually("the command ends", || pane.child.try_wait().unwrap());
         assert!(status.success(), "{}", pane.raw());
-        assert_eq!(house.count("approval"), approved);
+        assert_eq!(home.count("approval"), approved);
     }
-    assert_eq!(house.sql_one("SELECT number FROM item WHERE decision = 'approve'"), "4");
+    assert_eq!(home.sql_one("SELECT number FROM item WHERE decision = 'approve'"), "4");
     // What is answered with yes at a terminal cannot be answered beforehand.
-    let mut pane = Pane::running(&house, "hitl approve 3 --yes", (100, 40), &[]);
+    let mut pane = Pane::running(&home, "hitl approve 3 --yes", (100, 40), &[]);
     pane.until("name what you saw");
     eventually("the command ends", || pane.child.try_wait().unwrap());
-    assert_eq!(house.count("approval"), 1);
+    assert_eq!(home.count("approval"), 1);
 }
 
 /// On a terminal without keys the queue is read anew between a key and its effect: the key is for what was shown.
 #[test]
 fn a_key_decides_what_was_on_the_screen() {
-    let house = waiting(600);
-    let mut dumb = Pane::with(&house, (100, 60), &[("TERM", "dumb")]);
+    let home = waiting(600);
+    let mut dumb = Pane::with(&home, (100, 60), &[("TERM", "dumb")]);
     let page = dumb.until("1 of 4");
     let number = page.split("number ").nth(1).unwrap().split(':').next().unwrap().to_owned();
-    assert_eq!(house.run(&["hitl", "reject", &number, "--reason", "elsewhere"]).code, 0);
+    assert_eq!(home.run(&["hitl", "reject", &number, "--reason", "elsewhere"]).code, 0);
     dumb.press("a\n");
     dumb.until("Your key was not counted");
-    assert_eq!(house.count("approval"), 0);
+    assert_eq!(home.count("approval"), 0);
     // A new policy is another action under the same number.
-    house.write("rules/policy.yml", "allow: [x@else.example]\napprovals:\n  grace_seconds: 600\n");
-    assert_eq!(house.run(&["once"]).code, 0);
+    home.write("rules/policy.yml", "allow: [x@else.example]\napprovals:\n  grace_seconds: 600\n");
+    assert_eq!(home.run(&["once"]).code, 0);
     dumb.press("a\n");
     dumb.until("It was judged anew meanwhile; look at it again. Your key was not counted");
-    assert_eq!(house.count("approval"), 0);
+    assert_eq!(home.count("approval"), 0);
     dumb.press("a\n");
     dumb.until("unless you undo (u)");
-    assert_eq!(house.count("approval"), 1);
+    assert_eq!(home.count("approval"), 1);
     dumb.press("q\n");
     eventually("the desk ends", || dumb.child.try_wait().unwrap());
 }
 
 #[test]
 fn scripts_say_yes_to_several_and_get_codes() {
-    let house = waiting(600);
-    let digest = |number: &str| house.json(&["hitl", "show", number])["action_sha256"].as_str().unwrap().to_owned();
+    let home = waiting(600);
+    let digest = |number: &str| home.json(&["hitl", "show", number])["action_sha256"].as_str().unwrap().to_owned();
     let (one, two) = (digest("1"), digest("2"));
     for (arguments, code) in [
         (&["hitl", "approve", "1"][..], 2),
@@ -528,20 +528,20 @@ fn scripts_say_yes_to_several_and_get_codes() {
         (&["hitl", "snooze", "1", "whenever"], 2),
         (&["hitl", "approve", "1", "--sha256", "0000"], 1),
     ] {
-        let answered = house.run(arguments);
+        let answered = home.run(arguments);
         assert_eq!(answered.code, code, "{arguments:?}: {}{}", answered.out, answered.err);
         assert!(!answered.err.is_empty(), "{arguments:?}");
     }
-    assert_eq!(house.count("approval"), 0, "nothing is approved that was not named");
-    assert_eq!(house.run(&["hitl", "approve", "1", "1", "2", "--sha256", &two, "--sha256", &one]).code, 0);
-    assert_eq!(house.count("outbox WHERE state = 'held'"), 2);
-    let list = house.run(&["hitl", "list"]);
+    assert_eq!(home.count("approval"), 0, "nothing is approved that was not named");
+    assert_eq!(home.run(&["hitl", "approve", "1", "1", "2", "--sha256", &two, "--sha256", &one]).code, 0);
+    assert_eq!(home.count("outbox WHERE state = 'held'"), 2);
+    let list = home.run(&["hitl", "list"]);
     assert!(list.out.contains("you can still take it back"), "{}", list.out);
-    let task = house.sql_one("SELECT number FROM task_owner JOIN outbox USING (task_id) WHERE state = 'held' LIMIT 1");
-    let shown = house.run(&["tasks", "show", &task]);
+    let task = home.sql_one("SELECT number FROM task_owner JOIN outbox USING (task_id) WHERE state = 'held' LIMIT 1");
+    let shown = home.run(&["tasks", "show", &task]);
     assert!(shown.out.contains("approved; leaves at") && shown.out.contains("It waits until"), "{}", shown.out);
-    assert!(house.run(&["runs"]).out.contains("waits until"));
-    let item = house.sql_one("SELECT item_id FROM item WHERE decision = 'approve' LIMIT 1");
+    assert!(home.run(&["runs"]).out.contains("waits until"));
+    let item = home.sql_one("SELECT item_id FROM item WHERE decision = 'approve' LIMIT 1");
     for arguments in [
         &["hitl", "list", "--all"][..],
         &["hitl", "journal"],
@@ -551,6 +551,6 @@ fn scripts_say_yes_to_several_and_get_codes() {
         &["hitl", "edit", &item, "--text", "Other words."],
         &["hitl", "reject", "3", "--reason", "no"],
     ] {
-        assert!(!house.json(arguments).is_null(), "{arguments:?}");
+        assert!(!home.json(arguments).is_null(), "{arguments:?}");
     }
 }

@@ -10,9 +10,9 @@ use adjutant::{
     policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
 };
 
-use crate::{
-    deeds::cases,
-    house::{Dice, House},
+use crate::support::{
+    outbox_fixture::cases,
+    test_home::{SeededRandom, TestHome},
 };
 
 const OWN: &str = "you@home.example";
@@ -22,7 +22,7 @@ const DANA: &str = "dana@work.example";
 const EVE: &str = "eve@evil.example";
 
 struct Attacker {
-    dice: Dice,
+    dice: SeededRandom,
     now: Instant,
 }
 
@@ -166,9 +166,9 @@ impl Attacker {
 
 #[test]
 fn an_attacker_gets_nothing_risky_done() {
-    let house = House::observing();
+    let home = TestHome::observing();
     let cases = cases(4_000);
-    let mut attacker = Attacker { dice: Dice::thrown("attacker"), now: house.clock.now() };
+    let mut attacker = Attacker { dice: SeededRandom::thrown("attacker"), now: home.clock.now() };
     let charter = EffectPolicy::parse(&format!("allow: [{DANA}]")).unwrap();
     let (own, labels) = ([OWN.to_owned()], ["invoice".to_owned()]);
     let mut tally = std::collections::BTreeMap::new();
@@ -200,7 +200,7 @@ fn an_attacker_gets_nothing_risky_done() {
         *tally.entry(word).or_insert(0_usize) += 1;
     }
     println!("{cases} actions of an attacker: {tally:?}");
-    crate::campaign::Campaign::new("attacker", cases, tally.values().sum()).unapproved(0).print();
+    crate::support::campaign::Campaign::new("attacker", cases, tally.values().sum()).unapproved(0).print();
     for word in ["R2 asked", "R3 asked", "denied"] {
         assert!(tally.contains_key(word), "{word}");
     }
@@ -239,20 +239,20 @@ fn must_be_promised(nth: usize, class: RiskClass, action: &Action, mail: &Mail, 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_cannot_have_a_listed_person_written_to() {
     for organizer in [DANA, EVE] {
-        let house = House::active();
-        house.policy(&format!("allow: [{DANA}]"));
-        house.deliver("inv", invitation(EVE, "Cc: dana@work.example\n", organizer, true));
-        house.once().await;
-        assert_eq!(house.sent(), [""; 0], "{organizer}");
-        assert_eq!(house.sql("SELECT state FROM outbox WHERE step = 'answer_invitation'"), [["parked"]]);
+        let home = TestHome::active();
+        home.policy(&format!("allow: [{DANA}]"));
+        home.deliver("inv", invitation(EVE, "Cc: dana@work.example\n", organizer, true));
+        home.once().await;
+        assert_eq!(home.sent(), [""; 0], "{organizer}");
+        assert_eq!(home.sql("SELECT state FROM outbox WHERE step = 'answer_invitation'"), [["parked"]]);
     }
     // She herself is answered, if it is she.
     for (verified, more, sent) in [(true, "", 1), (false, "", 0), (true, "Reply-To: eve@evil.example\n", 0)] {
-        let house = House::active();
-        house.policy(&format!("allow: [{DANA}]"));
-        house.deliver("inv", invitation(DANA, more, DANA, verified));
-        house.once().await;
-        assert_eq!(house.sent().len(), sent, "verified: {verified}, {more:?}");
+        let home = TestHome::active();
+        home.policy(&format!("allow: [{DANA}]"));
+        home.deliver("inv", invitation(DANA, more, DANA, verified));
+        home.once().await;
+        assert_eq!(home.sent().len(), sent, "verified: {verified}, {more:?}");
     }
 }
 
@@ -275,12 +275,12 @@ pub(crate) fn invitation(from: &str, more: &str, organizer: &str, verified: bool
 /// Ordinary mail: who is asked, and what for.
 #[tokio::test(flavor = "multi_thread")]
 async fn ordinary_mail_asks_only_where_the_class_table_does() {
-    let house = House::active();
+    let home = TestHome::active();
     let ordinary = 200;
     for nth in 0..ordinary {
         let id = format!("m{nth}");
-        let letter = house.letter(&id).subject(&format!("Topic {nth}"));
-        house.post(&match nth % 10 {
+        let letter = home.letter(&id).subject(&format!("Topic {nth}"));
+        home.post(&match nth % 10 {
             0 | 1 => letter.question(),
             2 => letter.invoice(nth),
             3 => letter.body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"),
@@ -292,13 +292,13 @@ async fn ordinary_mail_asks_only_where_the_class_table_does() {
             _ => letter.body("Your order has shipped.\n"),
         });
     }
-    house.once().await;
-    let asked = house.count("item WHERE kind = 'action'");
-    let needless = house.count("outbox WHERE state = 'parked' AND class IN ('R0', 'R1')");
+    home.once().await;
+    let asked = home.count("item WHERE kind = 'action'");
+    let needless = home.count("outbox WHERE state = 'parked' AND class IN ('R0', 'R1')");
     println!("{asked} of {ordinary} ordinary mails ask a person ({} %)", 100 * asked / u64::from(ordinary));
     assert_eq!(needless, 0);
-    assert_eq!(asked, house.count("outbox WHERE state = 'parked' AND class IN ('R2', 'R3')"));
+    assert_eq!(asked, home.count("outbox WHERE state = 'parked' AND class IN ('R2', 'R3')"));
     assert!(asked > 0 && asked <= u64::from(ordinary) / 10, "{asked}");
-    assert_eq!(house.count("outbox WHERE class IN ('R2', 'R3') AND state <> 'parked'"), 0);
-    assert!(house.sent().is_empty());
+    assert_eq!(home.count("outbox WHERE class IN ('R2', 'R3') AND state <> 'parked'"), 0);
+    assert!(home.sent().is_empty());
 }

@@ -8,13 +8,13 @@ use adjutant::{
 };
 use rusqlite::Connection;
 
-use crate::{
-    deeds::cases,
-    house::{Dice, House, Kind, eventually, files_in},
+use crate::support::{
+    outbox_fixture::cases,
+    test_home::{Kind, SeededRandom, TestHome, eventually, files_in},
 };
 
 /// One way to forge the past.
-fn tamper(database: &Connection, lines: i64, dice: &mut Dice) -> String {
+fn tamper(database: &Connection, lines: i64, dice: &mut SeededRandom) -> String {
     let line = 1 + i64::try_from(dice.below(lines.unsigned_abs())).unwrap();
     database.execute_batch("DROP TRIGGER audit_unedited; DROP TRIGGER audit_kept").unwrap();
     let columns = ["at", "account", "who", "act", "subject", "detail", "hash"];
@@ -79,37 +79,37 @@ fn rewrite_from(database: &Connection, from: i64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_forgery_is_found() {
-    let house = House::samples();
-    house.once().await;
-    house.must_be_sound().await;
-    let app = house.app().await;
+    let home = TestHome::samples();
+    home.once().await;
+    home.must_be_sound().await;
+    let app = home.app().await;
     let known = app.evidence();
-    let anchor = AnchorFile::new(house.home().anchor_file());
+    let anchor = AnchorFile::new(home.home().anchor_file());
     let nowhere = || Witness::for_home(None, "");
     let alone = [
-        AuditEvidence::new(anchor.clone(), nowhere(), house.home().data()),
-        AuditEvidence::new(AnchorFile::new(house.root().join("nothing")), known.witness().clone(), house.home().data()),
+        AuditEvidence::new(anchor.clone(), nowhere(), home.home().data()),
+        AuditEvidence::new(AnchorFile::new(home.root().join("nothing")), known.witness().clone(), home.home().data()),
         known,
     ];
-    let whole = house.root().join("whole.db");
-    house.database().execute("VACUUM INTO ?1", [whole.to_str().unwrap()]).unwrap();
-    let lines = i64::try_from(house.count("audit")).unwrap();
+    let whole = home.root().join("whole.db");
+    home.database().execute("VACUUM INTO ?1", [whole.to_str().unwrap()]).unwrap();
+    let lines = i64::try_from(home.count("audit")).unwrap();
     let heads = anchor.read_heads().unwrap().unwrap();
     assert!(lines > 30 && heads.last().is_some_and(|head| head.seq == lines), "{lines} lines");
-    let mut dice = Dice::thrown("audit");
+    let mut dice = SeededRandom::thrown("audit");
     let cases = cases(60).min(1_000);
     for nth in 0..cases {
-        let forged = house.root().join(format!("forged{nth}.db"));
+        let forged = home.root().join(format!("forged{nth}.db"));
         fs::copy(&whole, &forged).unwrap();
         let how = tamper(&Connection::open(&forged).unwrap(), lines, &mut dice);
-        let store = adjutant::store::Store::open(&forged, &house.root().join("backups")).unwrap();
+        let store = adjutant::store::Store::open(&forged, &home.root().join("backups")).unwrap();
         // The anchor, the witness, and both.
         let outside = &alone[usize::try_from(dice.below(3)).unwrap()];
         let verified = outside.verify(&store).await.unwrap();
         assert!(verified.problem.is_some(), "not found: {how}");
         drop(store);
         for ending in ["", "-wal", "-shm"] {
-            drop(fs::remove_file(house.root().join(format!("forged{nth}.db{ending}"))));
+            drop(fs::remove_file(home.root().join(format!("forged{nth}.db{ending}"))));
         }
     }
     println!("{cases} forgeries, all found");
@@ -117,10 +117,10 @@ async fn every_forgery_is_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_torn_or_edited_anchor_file_is_no_excuse() {
-    let house = House::samples();
-    house.once().await;
-    let app = house.app().await;
-    let path = house.home().anchor_file();
+    let home = TestHome::samples();
+    home.once().await;
+    let app = home.app().await;
+    let path = home.home().anchor_file();
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{good}77 ab")).unwrap();
     assert_eq!(app.verify_audit().await.unwrap().problem, None, "a line torn by a kill does not count");
@@ -129,13 +129,13 @@ async fn a_torn_or_edited_anchor_file_is_no_excuse() {
     fs::write(&path, "nonsense\n").unwrap();
     assert!(app.verify_audit().await.unwrap().problem.is_some());
     drop(app);
-    assert_eq!(house.run(&["audit", "verify"]).code, 4);
+    assert_eq!(home.run(&["audit", "verify"]).code, 4);
 }
 
 /// Takes the newest line out of the chain while `look` looks, and puts it back.
-fn without_its_end(house: &House, look: impl FnOnce()) {
-    let database = house.database();
-    let triggers: Vec<String> = house
+fn without_its_end(home: &TestHome, look: impl FnOnce()) {
+    let database = home.database();
+    let triggers: Vec<String> = home
         .sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'")
         .into_iter()
         .flatten()
@@ -162,68 +162,68 @@ const COMMANDS: [&[&str]; 12] = [
     &["mail", "make-task", "2"],
 ];
 
-fn worked() -> House {
-    let house = House::real_time(Kind::Active);
-    house.post(&house.letter("q").question());
-    house.post(&house.letter("nothing").body("Hi Alex,\n\nthanks, all is well.\n\nTom\n"));
-    house.post(&house.letter("m").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
-    house
+fn worked() -> TestHome {
+    let home = TestHome::real_time(Kind::Active);
+    home.post(&home.letter("q").question());
+    home.post(&home.letter("nothing").body("Hi Alex,\n\nthanks, all is well.\n\nTom\n"));
+    home.post(&home.letter("m").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
+    home
 }
 
-fn verify(house: &House) -> i32 {
-    house.run(&["audit", "verify"]).code
+fn verify(home: &TestHome) -> i32 {
+    home.run(&["audit", "verify"]).code
 }
 
 /// Each command writes lines, and none of them can be cut off afterwards.
-fn nothing_can_be_cut(house: &House, daemon: bool) {
+fn nothing_can_be_cut(home: &TestHome, daemon: bool) {
     let mut wrote = 0;
     for command in COMMANDS {
-        let before = house.count("audit");
-        let answered = house.run(command);
+        let before = home.count("audit");
+        let answered = home.run(command);
         assert_eq!(answered.code, 0, "{command:?}: {}", answered.err);
-        wrote += usize::from(house.count("audit") > before);
-        assert_eq!(verify(house), 0, "{command:?}");
-        without_its_end(house, || assert_eq!(verify(house), 4, "cut after {command:?}, daemon: {daemon}"));
-        assert_eq!(verify(house), 0, "{command:?}");
+        wrote += usize::from(home.count("audit") > before);
+        assert_eq!(verify(home), 0, "{command:?}");
+        without_its_end(home, || assert_eq!(verify(home), 4, "cut after {command:?}, daemon: {daemon}"));
+        assert_eq!(verify(home), 0, "{command:?}");
     }
     assert!(wrote >= 10, "only {wrote} of the commands wrote a line");
 }
 
 #[test]
 fn the_end_cannot_be_cut_after_any_command() {
-    let house = worked();
-    assert_eq!(house.run(&["once"]).code, 0);
-    nothing_can_be_cut(&house, false);
+    let home = worked();
+    assert_eq!(home.run(&["once"]).code, 0);
+    nothing_can_be_cut(&home, false);
 }
 
 #[test]
 fn the_end_cannot_be_cut_beside_a_daemon() {
-    let house = worked();
-    let daemon = house.daemon();
+    let home = worked();
+    let daemon = home.daemon();
     // What the daemon itself writes is noted within seconds.
     eventually("the daemon's own lines are noted", || {
         let mut found = false;
-        without_its_end(&house, || found = verify(&house) == 4);
+        without_its_end(&home, || found = verify(&home) == 4);
         found.then_some(())
     });
     for command in [&["pause"][..], &["mail", "mode", "work", "observe"]] {
-        assert_eq!(house.run(command).code, 0);
-        without_its_end(&house, || assert_eq!(verify(&house), 4, "cut after {command:?}"));
+        assert_eq!(home.run(command).code, 0);
+        without_its_end(&home, || assert_eq!(verify(&home), 4, "cut after {command:?}"));
     }
     assert_eq!(daemon.stop("TERM").0, 0);
-    assert_eq!(verify(&house), 0);
+    assert_eq!(verify(&home), 0);
 }
 
 #[test]
 fn what_is_noted_outside_cannot_be_removed_or_put_back() {
-    let house = worked();
-    assert_eq!(house.run(&["once"]).code, 0);
-    let folder = house.state().join("adjutant");
+    let home = worked();
+    assert_eq!(home.run(&["once"]).code, 0);
+    let folder = home.state().join("adjutant");
     let homes = files_in(&folder);
     assert_eq!(homes.len(), 1, "{homes:?}");
-    let (anchor, witness) = (house.home().anchor_file(), folder.join(&homes[0]).join("witness"));
+    let (anchor, witness) = (home.home().anchor_file(), folder.join(&homes[0]).join("witness"));
     let (old_anchor, old_witness) = (fs::read(&anchor).unwrap(), fs::read(&witness).unwrap());
-    assert_eq!(house.run(&["pause"]).code, 0);
+    assert_eq!(home.run(&["pause"]).code, 0);
     let (good_anchor, good_witness) = (fs::read(&anchor).unwrap(), fs::read(&witness).unwrap());
     assert!(old_anchor != good_anchor && old_witness != good_witness, "a command without a daemon is noted");
     type Bytes<'a> = Option<&'a [u8]>;
@@ -244,13 +244,13 @@ fn what_is_noted_outside_cannot_be_removed_or_put_back() {
             bytes.iter().for_each(|bytes| fs::write(path, bytes).unwrap());
         }
         // Looking changes nothing.
-        assert_eq!((verify(&house), verify(&house)), (4, 4), "{what}");
-        assert_eq!(house.run(&["doctor"]).code, 4, "{what}");
-        assert_eq!(house.run(&["resume"]).code, 0);
-        assert_eq!(verify(&house), 4, "{what}: another command does not hide it");
-        without_its_end(&house, || assert_eq!(verify(&house), 4, "{what}, and the end cut off"));
+        assert_eq!((verify(&home), verify(&home)), (4, 4), "{what}");
+        assert_eq!(home.run(&["doctor"]).code, 4, "{what}");
+        assert_eq!(home.run(&["resume"]).code, 0);
+        assert_eq!(verify(&home), 4, "{what}: another command does not hide it");
+        without_its_end(&home, || assert_eq!(verify(&home), 4, "{what}, and the end cut off"));
         fs::write(&anchor, &good_anchor).unwrap();
         fs::write(&witness, &good_witness).unwrap();
-        assert_eq!(verify(&house), 0, "{what}: as it was");
+        assert_eq!(verify(&home), 0, "{what}: as it was");
     }
 }

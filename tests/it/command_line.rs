@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, Kind, finish, finish_with};
+use crate::support::test_home::{Kind, TestHome, finish, finish_with};
 
 fn bare(arguments: &[&str], folder: &std::path::Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adjutant"));
@@ -19,7 +19,7 @@ fn bare(arguments: &[&str], folder: &std::path::Path) -> Command {
 #[test]
 fn whoever_stops_reading_completions_gets_no_panic() {
     for shell in ["bash", "zsh", "fish"] {
-        let mut child = House::real_time(Kind::Samples).command(&["completions", shell]).spawn().unwrap();
+        let mut child = TestHome::real_time(Kind::Samples).command(&["completions", shell]).spawn().unwrap();
         drop(child.stdout.take());
         let ended = child.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(0));
@@ -29,13 +29,13 @@ fn whoever_stops_reading_completions_gets_no_panic() {
 
 #[test]
 fn every_command_answers_in_json() {
-    let house = House::real_time(Kind::Samples);
-    let once = house.json(&["once"]);
+    let home = TestHome::real_time(Kind::Samples);
+    let once = home.json(&["once"]);
     assert_eq!((once["entered"].as_u64(), once["outcomes"].as_array().map(Vec::len)), (Some(22), Some(22)));
-    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task' LIMIT 1");
+    let run = home.sql_one("SELECT run_id FROM run WHERE kind = 'task' LIMIT 1");
     let sample = format!("{}/samples/06-question.eml", env!("CARGO_MANIFEST_DIR"));
-    let place = house.maildir().to_string_lossy().into_owned();
-    let days_ahead = |days| house.clock.now().plus(chrono::Duration::days(days)).utc().format("%Y-%m-%d").to_string();
+    let place = home.maildir().to_string_lossy().into_owned();
+    let days_ahead = |days| home.clock.now().plus(chrono::Duration::days(days)).utc().format("%Y-%m-%d").to_string();
     let (soon, later) = (days_ahead(46), days_ahead(47));
     for command in [
         &["tasks"][..],
@@ -74,12 +74,12 @@ fn every_command_answers_in_json() {
         &["import", &sample],
         &["init"],
     ] {
-        let value = house.json(command);
+        let value = home.json(command);
         assert!(value.is_object() || value.is_array(), "{command:?}: {value}");
     }
-    assert_eq!(house.json(&["doctor"])["unaccounted"], 0);
+    assert_eq!(home.json(&["doctor"])["unaccounted"], 0);
     // The task of the specification, with its fields.
-    let task = house.json(&["tasks", "show", "2"]);
+    let task = home.json(&["tasks", "show", "2"]);
     for field in
         ["task_id", "created_at", "source", "objective", "context", "priority", "status", "subtasks", "last_updated"]
     {
@@ -89,19 +89,19 @@ fn every_command_answers_in_json() {
 
 #[test]
 fn data_goes_to_stdout_without_colours_and_complaints_to_stderr() {
-    let house = House::real_time(Kind::Samples);
+    let home = TestHome::real_time(Kind::Samples);
     for command in [&["once"][..], &["tasks"], &["doctor"], &["why", "1"]] {
-        let answered = house.run(command);
+        let answered = home.run(command);
         assert!(!answered.out.contains('\u{1b}') && answered.err.is_empty(), "{command:?}: {}", answered.err);
     }
-    let missing = house.run(&["tasks", "show", "999"]);
+    let missing = home.run(&["tasks", "show", "999"]);
     assert!(missing.out.is_empty() && missing.err.starts_with("adjutant: there is no task '999'"), "{}", missing.err);
 }
 
 #[test]
 fn exit_codes_mean_one_thing_each() {
-    let house = House::real_time(Kind::Samples);
-    assert_eq!(house.run(&["once"]).code, 0);
+    let home = TestHome::real_time(Kind::Samples);
+    assert_eq!(home.run(&["once"]).code, 0);
     for (command, code) in [
         (&["tasks", "add", " "][..], 2),
         (&["tasks", "add", "x", "--due", "the twelfth of never"], 2),
@@ -126,13 +126,13 @@ fn exit_codes_mean_one_thing_each() {
         (&["completions", "bash"], 0),
         (&["graph", "--dot"], 0),
     ] {
-        let answered = house.run(command);
+        let answered = home.run(command);
         assert_eq!(answered.code, code, "{command:?}: {}{}", answered.out, answered.err);
         assert!(code == 0 || !answered.err.is_empty(), "{command:?} says nothing");
     }
     // Something found: code 4.
-    house.write("rules/priority.yml", "rules: nonsense");
-    assert_eq!((house.run(&["rules", "check"]).code, house.run(&["doctor"]).code), (4, 4));
+    home.write("rules/priority.yml", "rules: nonsense");
+    assert_eq!((home.run(&["rules", "check"]).code, home.run(&["doctor"]).code), (4, 4));
 }
 
 #[test]
@@ -163,15 +163,15 @@ fn a_wrong_configuration_names_the_key() {
         ("[[account]]\nname = \"local\"\npath = \"x\"\n", "local"),
         ("= nonsense\n", "adjutant.toml"),
     ] {
-        let house = House::real_time(Kind::Samples);
-        house.write("adjutant.toml", text);
-        let answered = house.run(&["once"]);
+        let home = TestHome::real_time(Kind::Samples);
+        home.write("adjutant.toml", text);
+        let answered = home.run(&["once"]);
         assert_eq!(answered.code, 2, "{text}: {}", answered.err);
         assert!(answered.err.contains("adjutant.toml") && answered.err.contains(key), "{text}: {}", answered.err);
-        assert!(!house.home().data().exists(), "{text}: nothing was made");
+        assert!(!home.home().data().exists(), "{text}: nothing was made");
     }
-    let house = House::real_time(Kind::Samples);
-    let mut command = house.command(&["tasks"]);
+    let home = TestHome::real_time(Kind::Samples);
+    let mut command = home.command(&["tasks"]);
     command.env("ADJUTANT_ME_TIME_ZONE", "Mars");
     assert_eq!(finish(command).code, 2);
 }
@@ -182,9 +182,9 @@ fn lines(out: &str) -> Vec<Value> {
 
 #[test]
 fn eval_answers_line_for_line_and_errors_in_their_place() {
-    let house = House::real_time(Kind::Samples);
+    let home = TestHome::real_time(Kind::Samples);
     let input = "{\"id\": 1, \"text\": \"Please send me the report by Friday.\"}\nnot json\n{\"id\": \"two\", \"text\": \"The sky was blue.\"}\n{\"id\": 3}\n{\"id\": 4, \"text\": \"Could we find time for a 30-min catch-up next week?\"}\n";
-    let answered = finish_with(house.command(&["eval", "tasks"]), input.as_bytes());
+    let answered = finish_with(home.command(&["eval", "tasks"]), input.as_bytes());
     assert_eq!(answered.code, 0, "{}", answered.err);
     let out = lines(&answered.out);
     assert_eq!(out.len(), 5);
@@ -194,9 +194,9 @@ fn eval_answers_line_for_line_and_errors_in_their_place() {
     assert!(out[1]["error"].is_string() && out[3]["error"].is_string(), "{out:?}");
     assert!(out.iter().filter_map(|line| line["score"].as_f64()).all(|score| (0.0..=1.0).contains(&score)));
 
-    let letter = house.deliver("one.eml", house.letter("one").question().text());
+    let letter = home.deliver("one.eml", home.letter("one").question().text());
     let input = format!("{}\n{}\n[]\n", json!({ "file": letter }), json!({ "file": "/nowhere.eml" }));
-    let answered = finish_with(house.command(&["eval", "mails"]), input.as_bytes());
+    let answered = finish_with(home.command(&["eval", "mails"]), input.as_bytes());
     let out = lines(&answered.out);
     assert_eq!((out.len(), answered.code), (3, 0));
     assert_eq!(
@@ -212,21 +212,21 @@ fn eval_answers_line_for_line_and_errors_in_their_place() {
 
 #[test]
 fn plan_stores_nothing_and_answers_line_for_line() {
-    let house = House::real_time(Kind::Active);
-    let eml = house.letter("one").question().text();
+    let home = TestHome::real_time(Kind::Active);
+    let eml = home.letter("one").question().text();
     let input = format!(
         "{}\n{}\ngarbage\n",
         json!({ "id": "a", "eml": eml }),
         json!({ "id": "b", "text": "The sky was blue." })
     );
-    let answered = finish_with(house.command(&["plan", "--jsonl"]), input.as_bytes());
+    let answered = finish_with(home.command(&["plan", "--jsonl"]), input.as_bytes());
     let out = lines(&answered.out);
     assert_eq!((out.len(), answered.code), (3, 4));
     assert_eq!((&out[0]["id"], &out[0]["is_task"], &out[1]["is_task"]), (&json!("a"), &json!(true), &json!(false)));
     assert!(out[2]["error"].is_string());
-    assert_eq!((house.count("ledger"), house.count("tasks")), (0, 0));
-    house.post(&house.letter("two").question());
-    let preview = house.run(&["preview", "work"]);
+    assert_eq!((home.count("ledger"), home.count("tasks")), (0, 0));
+    home.post(&home.letter("two").question());
+    let preview = home.run(&["preview", "work"]);
     assert!(
         preview.code == 0
             && preview.out.contains("1 tasks")
@@ -235,28 +235,28 @@ fn plan_stores_nothing_and_answers_line_for_line() {
         "{}",
         preview.out
     );
-    assert_eq!((house.count("ledger"), house.drafts().len()), (0, 0));
+    assert_eq!((home.count("ledger"), home.drafts().len()), (0, 0));
 }
 
 #[test]
 fn a_level_given_by_hand_and_the_trace_of_rules() {
-    let house = House::real_time(Kind::Samples);
-    house.run(&["once"]);
-    let task = house.sql_one("SELECT number FROM task_owner WHERE rule = 'finance-alerts'");
-    let why = house.run(&["why", &task]);
+    let home = TestHome::real_time(Kind::Samples);
+    home.run(&["once"]);
+    let task = home.sql_one("SELECT number FROM task_owner WHERE rule = 'finance-alerts'");
+    let why = home.run(&["why", &task]);
     for words in ["finance-alerts", "bank_whitelist", "high"] {
         assert!(why.out.contains(words), "{words}: {}", why.out);
     }
-    house.run(&["tasks", "set", &task, "--priority", "low", "--reason", "known"]);
-    let why = house.run(&["why", &task]);
+    home.run(&["tasks", "set", &task, "--priority", "low", "--reason", "known"]);
+    let why = home.run(&["why", &task]);
     assert!(why.out.contains("set by hand"), "{}", why.out);
 }
 
 #[test]
 fn invoices_leave_as_csv() {
-    let house = House::real_time(Kind::Samples);
-    house.run(&["once"]);
-    let csv = house.run(&["tasks", "invoices", "--csv"]);
+    let home = TestHome::real_time(Kind::Samples);
+    home.run(&["once"]);
+    let csv = home.run(&["tasks", "invoices", "--csv"]);
     let rows: Vec<&str> = csv.out.lines().collect();
     assert_eq!(rows[0], "payee,amount,currency,due,number,recorded_at,task_id");
     assert!(rows.len() == 2 && rows[1].contains("\"1250.00\",\"EUR\"") && rows[1].contains("2041"), "{}", csv.out);
@@ -264,15 +264,15 @@ fn invoices_leave_as_csv() {
 
 #[test]
 fn a_closed_pipe_is_no_failure() {
-    let house = House::real_time(Kind::Samples);
-    house.run(&["once"]);
+    let home = TestHome::real_time(Kind::Samples);
+    home.run(&["once"]);
     let mut shell = Command::new("bash");
     shell
         .arg("-c")
         .arg("set -o pipefail; \"$@\" | head -c 1 >/dev/null")
         .arg("bash")
         .arg(env!("CARGO_BIN_EXE_adjutant"));
-    shell.arg("--home").arg(house.root()).args(["tasks", "list", "--all"]).env("XDG_STATE_HOME", house.state());
+    shell.arg("--home").arg(home.root()).args(["tasks", "list", "--all"]).env("XDG_STATE_HOME", home.state());
     shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).stdin(std::process::Stdio::null());
     let answered = finish(shell);
     assert!(!answered.err.contains("panicked"), "{}", answered.err);

@@ -4,21 +4,21 @@
 
 use std::{process::Stdio, time::Duration};
 
-use crate::house::{Dice, House, Kind, eventually, files_in};
+use crate::support::test_home::{Kind, SeededRandom, TestHome, eventually, files_in};
 
 const MAILS: usize = 200;
 
 /// Two hundred mails that need everything: drafts, rows, threads, duplicates, noise, and files that are no mail.
 fn mailbox() -> Vec<(String, String)> {
-    let house = House::real_time(Kind::Observing);
-    let at = house.clock.now().utc().timestamp() - 120;
+    let home = TestHome::real_time(Kind::Observing);
+    let at = home.clock.now().utc().timestamp() - 120;
     let mail = |nth: usize| {
         let id = format!("m{nth}");
-        let letter = house.letter(&id);
+        let letter = home.letter(&id);
         match nth % 10 {
             0 | 1 => letter.question().text(),
             2 => letter.invoice(u32::try_from(nth).unwrap()).text(),
-            3 => house.letter(&format!("m{}", nth - 3)).question().text(),
+            3 => home.letter(&format!("m{}", nth - 3)).question().text(),
             4 => letter
                 .answers(&format!("m{}", nth - 3))
                 .body(&format!("Hello Alex,\n\nWhen will you be back at the house about m{}?\n\nTom\n", nth - 3))
@@ -39,16 +39,16 @@ fn mailbox() -> Vec<(String, String)> {
         .collect()
 }
 
-fn fill(mails: &[(String, String)]) -> House {
-    let house = House::real_time(Kind::Active);
+fn fill(mails: &[(String, String)]) -> TestHome {
+    let home = TestHome::real_time(Kind::Active);
     for (name, text) in mails {
-        house.deliver(name, text);
+        home.deliver(name, text);
     }
-    house
+    home
 }
 
 /// Everything that must not depend on when it was killed.
-fn outcome(house: &House) -> Vec<Vec<String>> {
+fn outcome(home: &TestHome) -> Vec<Vec<String>> {
     [
         "SELECT 'ledger', source_key, state, task_id FROM ledger ORDER BY source_key",
         "SELECT 'task', task_id, source, objective, status, priority, subtasks, result_summary FROM tasks ORDER BY task_id",
@@ -59,35 +59,35 @@ fn outcome(house: &House) -> Vec<Vec<String>> {
         "SELECT 'runs', kind, status, count(*) FROM run GROUP BY kind, status",
     ]
     .iter()
-    .flat_map(|query| house.sql(query))
+    .flat_map(|query| home.sql(query))
     .collect()
 }
 
-fn check_files(house: &House) {
-    assert_eq!(house.drafts().len() as u64, house.count("outbox WHERE step = 'draft_reply' AND state = 'applied'"));
+fn check_files(home: &TestHome) {
+    assert_eq!(home.drafts().len() as u64, home.count("outbox WHERE step = 'draft_reply' AND state = 'applied'"));
     let mut lines: Vec<String> = Vec::new();
-    for day in files_in(&house.home().reflections()) {
-        lines.extend(house.read(&format!("data/reflections/{day}")).lines().map(str::to_owned));
+    for day in files_in(&home.home().reflections()) {
+        lines.extend(home.read(&format!("data/reflections/{day}")).lines().map(str::to_owned));
     }
-    let mut rows: Vec<String> = house.sql("SELECT line FROM reflection").into_iter().flatten().collect();
+    let mut rows: Vec<String> = home.sql("SELECT line FROM reflection").into_iter().flatten().collect();
     lines.sort_unstable();
     rows.sort_unstable();
     assert_eq!(lines, rows);
-    must_be_well(house);
-    let doctor = house.run(&["doctor"]);
+    must_be_well(home);
+    let doctor = home.run(&["doctor"]);
     assert!(doctor.out.contains("0 unaccounted") && doctor.out.contains("chain whole"), "{}", doctor.out);
 }
 
 /// All that is wrong is that some files are no mail, which `doctor` says.
-fn must_be_well(house: &House) {
-    let diagnosis = house.diagnosis();
+fn must_be_well(home: &TestHome) {
+    let diagnosis = home.diagnosis();
     let findings = diagnosis["findings"].as_array().unwrap();
     assert!(findings.iter().all(|finding| finding["code"] == "mail_failed"), "{findings:?}");
 }
 
 /// Starts `once` and kills it after the time given. False when it had ended by itself.
-fn killed(house: &House, after: Duration) -> bool {
-    let mut child = house.command(&["once"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+fn killed(home: &TestHome, after: Duration) -> bool {
+    let mut child = home.command(&["once"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(after);
     let running = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
@@ -98,7 +98,7 @@ fn killed(house: &House, after: Duration) -> bool {
 #[test]
 fn killed_at_random_everything_is_finished_once() {
     let kills: u32 = std::env::var("IT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    let mut dice = Dice::thrown("crash");
+    let mut dice = SeededRandom::thrown("crash");
     let mails = mailbox();
     let undisturbed = fill(&mails);
     let started = std::time::Instant::now();
@@ -111,34 +111,34 @@ fn killed_at_random_everything_is_finished_once() {
     assert_eq!(states, ["duplicate", "linked", "no_task", "parked", "task"].into());
     let (mut done, mut homes) = (0, 0);
     while done < kills {
-        let house = fill(&mails);
+        let home = fill(&mails);
         homes += 1;
         let mut here = 0;
         // Each kill leaves some work done; most of them fall into the work, some into the start.
         while done < kills && here < 12 {
             let most = u64::try_from(takes.as_millis()).unwrap() / 2;
-            if !killed(&house, Duration::from_millis(dice.below(most.max(40)))) {
+            if !killed(&home, Duration::from_millis(dice.below(most.max(40)))) {
                 break;
             }
             done += 1;
             here += 1;
             if dice.below(3) == 0 {
-                must_be_well(&house);
+                must_be_well(&home);
             }
         }
-        let last = house.run(&["once"]);
+        let last = home.run(&["once"]);
         assert_eq!(last.code, 0, "{}", last.err);
         // Reflections are mended at a start; one more, which has nothing else to do.
-        assert_eq!(house.run(&["once"]).code, 0);
-        let found = outcome(&house);
+        assert_eq!(home.run(&["once"]).code, 0);
+        let found = outcome(&home);
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "home {homes}, {done} kills");
         }
         assert_eq!(found.len(), expected.len());
-        check_files(&house);
+        check_files(&home);
     }
     println!("{done} kills over {homes} homes; undisturbed it takes {takes:?}");
-    crate::campaign::Campaign::new("kills while reading", kills as usize, done as usize)
+    crate::support::campaign::Campaign::new("kills while reading", kills as usize, done as usize)
         .deaths(done as usize)
         .lost(0)
         .twice(0)
@@ -149,16 +149,16 @@ fn killed_at_random_everything_is_finished_once() {
 #[test]
 fn a_killed_daemon_leaves_its_role_and_its_work_to_the_next() {
     let mails: Vec<(String, String)> = mailbox().into_iter().take(60).collect();
-    let house = House::real_time(Kind::Active);
-    let daemon = house.daemon();
+    let home = TestHome::real_time(Kind::Active);
+    let daemon = home.daemon();
     for (name, text) in &mails {
-        house.deliver(name, text);
+        home.deliver(name, text);
     }
-    eventually("some of it is in the ledger", || (house.count("ledger") > 0).then_some(()));
+    eventually("some of it is in the ledger", || (home.count("ledger") > 0).then_some(()));
     assert_eq!(daemon.stop("KILL").0, -1);
-    let next = house.daemon();
+    let next = home.daemon();
     assert_eq!(next.stop("TERM").0, 0);
-    assert_eq!(house.count("ledger"), 60);
-    assert_eq!(house.count("run WHERE status = 'running'"), 0);
-    must_be_well(&house);
+    assert_eq!(home.count("ledger"), 60);
+    assert_eq!(home.count("run WHERE status = 'running'"), 0);
+    must_be_well(&home);
 }

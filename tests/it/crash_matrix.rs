@@ -18,7 +18,7 @@ use std::{
 use adjutant::{failpoint, store::Write};
 use serde_json::{Value, json};
 
-use crate::house::{ACCEPT, Dice, House, Kind, Letter, field, files_in};
+use crate::support::test_home::{ACCEPT, Kind, MailBuilder, SeededRandom, TestHome, field, files_in};
 
 /// Homes at the same time: they mostly wait for the disk.
 const AT_ONCE: usize = 4;
@@ -75,7 +75,7 @@ pub(crate) fn places() -> Vec<String> {
 }
 
 /// Some of them, or all; those that are tried elsewhere are left out.
-pub(crate) fn chosen(dice: &mut Dice, wanted: usize, elsewhere: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn chosen(dice: &mut SeededRandom, wanted: usize, elsewhere: &[(&str, &str)]) -> Vec<String> {
     let all = places();
     let named = || elsewhere.iter().chain(OUT_OF_THE_WAY);
     let unknown = named().find(|(start, _)| !all.iter().any(|place| place.starts_with(start)));
@@ -93,19 +93,19 @@ pub(crate) fn knob(name: &str, otherwise: usize) -> usize {
 }
 
 /// Mails that bring out every part: invitations to send, drafts, labels, reminders, folders, noise.
-fn fill(mails: usize) -> House {
-    let house = House::real_time(Kind::Active);
-    house.transport(&format!("{TRANSPORT}\n{ACCEPT}"), None);
-    house.policy("caps: { pending: 1000, pending_per_sender: 1000, messages_per_hour: 10000, messages_per_sender_per_hour: 10000, labels_per_minute: 10000 }\napprovals: { grace_seconds: 1, reply_hours: 11, other_hours: 11 }");
-    for letter in letters(&house, mails) {
-        house.post(&letter);
+fn fill(mails: usize) -> TestHome {
+    let home = TestHome::real_time(Kind::Active);
+    home.transport(&format!("{TRANSPORT}\n{ACCEPT}"), None);
+    home.policy("caps: { pending: 1000, pending_per_sender: 1000, messages_per_hour: 10000, messages_per_sender_per_hour: 10000, labels_per_minute: 10000 }\napprovals: { grace_seconds: 1, reply_hours: 11, other_hours: 11 }");
+    for letter in letters(&home, mails) {
+        home.post(&letter);
     }
-    house
+    home
 }
 
-pub(crate) fn letters(house: &House, mails: usize) -> impl Iterator<Item = Letter> {
+pub(crate) fn letters(home: &TestHome, mails: usize) -> impl Iterator<Item = MailBuilder> {
     (0..mails).map(|nth| {
-        let letter = house.letter(&format!("m{nth}")).subject(&format!("Topic {nth}"));
+        let letter = home.letter(&format!("m{nth}")).subject(&format!("Topic {nth}"));
         match nth % 4 {
             0 | 1 => letter.body(INVITING),
             2 => letter.question(),
@@ -117,16 +117,20 @@ pub(crate) fn letters(house: &House, mails: usize) -> impl Iterator<Item = Lette
 const INVITING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
 
 /// Mails that are answered with an invitation, each about a topic.
-pub(crate) fn invitations(house: &House, mails: usize, topic: impl Fn(usize) -> usize) -> impl Iterator<Item = Letter> {
+pub(crate) fn invitations(
+    home: &TestHome,
+    mails: usize,
+    topic: impl Fn(usize) -> usize,
+) -> impl Iterator<Item = MailBuilder> {
     (0..mails).map(move |nth| {
         let subject = format!("Topic {} of {nth}", topic(nth));
-        house.letter(&format!("m{nth}")).subject(&subject).body(INVITING)
+        home.letter(&format!("m{nth}")).subject(&subject).body(INVITING)
     })
 }
 
 /// What lies in the queue to be answered.
-fn questions(house: &House) -> Vec<(String, Value)> {
-    let folder = house.home().queue();
+fn questions(home: &TestHome) -> Vec<(String, Value)> {
+    let folder = home.home().queue();
     let read = |name: String| {
         let item = name.strip_suffix(".json").filter(|item| !item.contains('.'))?.to_owned();
         let text = fs::read_to_string(folder.join(&name)).ok()?;
@@ -137,19 +141,19 @@ fn questions(house: &House) -> Vec<(String, Value)> {
 
 /// Says yes to everything that waits, as a script would. Whoever is asked whether a message was sent looks into the spool.
 /// Returns about how many that was asked.
-pub(crate) fn approve_all(house: &House) -> usize {
-    let folder = house.home().queue();
+pub(crate) fn approve_all(home: &TestHome) -> usize {
+    let folder = home.home().queue();
     let mut doubts = 0;
-    for (item, shown) in questions(house) {
+    for (item, shown) in questions(home) {
         let word = match shown["action"]["state"].as_str() {
             Some("needs_human") => {
                 doubts += 1;
-                house.comes_to_rest();
+                home.comes_to_rest();
                 let id = shown["action"]["action"]["action_id"].as_str().unwrap();
-                let left = house.spool().iter().any(|message| field(message, "X-Adjutant-Action") == id);
+                let left = home.spool().iter().any(|message| field(message, "X-Adjutant-Action") == id);
                 if left {
                     // A decision file cannot say this.
-                    let sent = house.run(&["hitl", "sent", &item]);
+                    let sent = home.run(&["hitl", "sent", &item]);
                     assert_eq!(sent.code, 0, "{}{}", sent.out, sent.err);
                     continue;
                 }
@@ -159,7 +163,7 @@ pub(crate) fn approve_all(house: &House) -> usize {
             None => "retry",
         };
         let said = json!({ "action_sha256": shown["action_sha256"].as_str().unwrap_or_default(), "decision": word });
-        let unfinished = house.root().join("decision");
+        let unfinished = home.root().join("decision");
         fs::write(&unfinished, said.to_string()).unwrap();
         fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o600)).unwrap();
         fs::rename(unfinished, folder.join(format!("{item}.decision.json"))).unwrap();
@@ -180,8 +184,8 @@ fn dies_there(mut command: Command, place: &str) -> Option<i32> {
 }
 
 /// Runs `once`, dying at the place. Whether it died there; else it did its work.
-pub(crate) fn dies(house: &House, place: &str) -> bool {
-    match dies_there(house.command(&["once"]), place) {
+pub(crate) fn dies(home: &TestHome, place: &str) -> bool {
+    match dies_there(home.command(&["once"]), place) {
         None => true,
         Some(code) => {
             assert_eq!(code, 0, "`once` failed, and not at {place}");
@@ -192,14 +196,13 @@ pub(crate) fn dies(house: &House, place: &str) -> bool {
 
 /// What people do in between, each command dying at the place if it comes by. How often one did. `undone`: a step whose
 /// effect is taken back.
-pub(crate) fn meddle(house: &House, place: &str, undone: &str) -> usize {
-    fs::write(house.home().queue().join("a stranger"), "x").unwrap();
-    let policy = house.read("rules/policy.yml");
-    house.write("rules/policy.yml", &format!("{policy}# another version\n"));
-    let rows =
-        house.sql(&format!("SELECT action_id FROM outbox WHERE step = '{undone}' AND state = 'applied' LIMIT 1"));
+pub(crate) fn meddle(home: &TestHome, place: &str, undone: &str) -> usize {
+    fs::write(home.home().queue().join("a stranger"), "x").unwrap();
+    let policy = home.read("rules/policy.yml");
+    home.write("rules/policy.yml", &format!("{policy}# another version\n"));
+    let rows = home.sql(&format!("SELECT action_id FROM outbox WHERE step = '{undone}' AND state = 'applied' LIMIT 1"));
     let effect = rows.first().map_or("none", |row| row[0].as_str());
-    let asked = questions(house).into_iter().find(|(_, shown)| shown["action"]["state"] == "parked");
+    let asked = questions(home).into_iter().find(|(_, shown)| shown["action"]["state"] == "parked");
     let (item, sha256) = asked.map_or_else(Default::default, |(item, shown)| {
         (item, shown["action_sha256"].as_str().unwrap_or_default().to_owned())
     });
@@ -227,35 +230,35 @@ pub(crate) fn meddle(house: &House, place: &str, undone: &str) -> usize {
         &["once"],
     ];
     let died = |words: &&[&str]| {
-        let mut command = house.command(words);
+        let mut command = home.command(words);
         command.env("VISUAL", "true");
         dies_there(command, place).is_none()
     };
     let count = commands.iter().filter(|words| died(words)).count();
     // Whatever was cut off, the account must act again for the rest.
     for command in [&["mail", "mode", "work", "active"][..], &["resume"], &["mail", "mute", "1", "--off"]] {
-        house.run(command);
+        home.run(command);
     }
     count
 }
 
 /// Works until nothing is left to do. Returns how often a person was asked whether a message was sent.
-fn finish(house: &House) -> usize {
+fn finish(home: &TestHome) -> usize {
     let mut doubts = 0;
     for _ in 0..60 {
-        let once = house.run(&["once"]);
+        let once = home.run(&["once"]);
         assert_eq!(once.code, 0, "{}{}", once.out, once.err);
-        doubts += approve_all(house);
-        if house.count("item WHERE state = 'open'") == 0 && house.count("run WHERE status = 'running'") == 0 {
+        doubts += approve_all(home);
+        if home.count("item WHERE state = 'open'") == 0 && home.count("run WHERE status = 'running'") == 0 {
             return doubts;
         }
         std::thread::sleep(Duration::from_millis(300));
     }
-    panic!("stuck: {:?}", house.sql("SELECT node, status, waits_for FROM run WHERE status = 'running'"));
+    panic!("stuck: {:?}", home.sql("SELECT node, status, waits_for FROM run WHERE status = 'running'"));
 }
 
 /// Every invitation was delivered, each once, and nothing else was. How many those are.
-pub(crate) fn check(house: &House, answered: impl Iterator<Item = String>, mails: usize, how: &str) -> usize {
+pub(crate) fn check(home: &TestHome, answered: impl Iterator<Item = String>, mails: usize, how: &str) -> usize {
     let mut delivered: BTreeMap<String, usize> = BTreeMap::new();
     for thread in answered {
         *delivered.entry(thread).or_default() += 1;
@@ -264,69 +267,69 @@ pub(crate) fn check(house: &House, answered: impl Iterator<Item = String>, mails
         (0..mails).filter(|nth| nth % 4 < 2).map(|nth| format!("<m{nth}@it.example>")).collect();
     assert_eq!(delivered.keys().cloned().collect::<BTreeSet<_>>(), expected, "{how}: lost or never asked for");
     assert!(delivered.values().all(|times| *times == 1), "{how}: sent twice: {delivered:?}");
-    assert_eq!(house.count("ledger WHERE direction = 'in'"), mails as u64, "{how}");
-    assert_eq!(house.count("run WHERE status = 'running'"), 0, "{how}: stuck");
-    let doctor = house.run(&["doctor"]);
+    assert_eq!(home.count("ledger WHERE direction = 'in'"), mails as u64, "{how}");
+    assert_eq!(home.count("run WHERE status = 'running'"), 0, "{how}: stuck");
+    let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 0, "{how}: {}{}", doctor.out, doctor.err);
     assert!(doctor.out.contains("0 unaccounted") && doctor.out.contains("chain whole"), "{how}: {}", doctor.out);
     expected.len()
 }
 
 /// The mails that what the transport has accepted answers.
-fn answered(house: &House) -> impl Iterator<Item = String> {
-    house.comes_to_rest();
-    house.spool().into_iter().map(|message| field(&message, "In-Reply-To").to_owned())
+fn answered(home: &TestHome) -> impl Iterator<Item = String> {
+    home.comes_to_rest();
+    home.spool().into_iter().map(|message| field(&message, "In-Reply-To").to_owned())
 }
 
 /// What must have happened for the program to come by a place.
-fn lead_to(house: &House, place: &str) {
+fn lead_to(home: &TestHome, place: &str) {
     if place.starts_with("mailbox.probe") {
         // What is looked for first is what died while it was put there.
-        dies(house, "mailbox.apply.after");
+        dies(home, "mailbox.apply.after");
     }
     if place.starts_with("journal.rewrite") {
-        dies(house, "journal.append.before");
+        dies(home, "journal.append.before");
     }
 }
 
 /// One home: it dies at the place as often as it comes by, in everything it does. How often it did, and how often a
 /// person was asked whether a message had left.
 fn die_at(place: &str, nth: u64, mails: usize) -> (usize, usize) {
-    let house = fill(mails);
-    lead_to(&house, place);
+    let home = fill(mails);
+    lead_to(&home, place);
     // At the first passings, while mail is read; then later, while what was approved is sent.
-    let mut died = usize::from(dies(&house, &format!("{place}:{nth}")));
-    let once = house.run(&["once"]);
+    let mut died = usize::from(dies(&home, &format!("{place}:{nth}")));
+    let once = home.run(&["once"]);
     assert_eq!(once.code, 0, "after {place}: {}", once.err);
-    died += meddle(&house, place, "draft_reply");
-    let once = house.run(&["once"]);
+    died += meddle(&home, place, "draft_reply");
+    let once = home.run(&["once"]);
     assert_eq!(once.code, 0, "after {place}: {}", once.err);
-    let mut doubts = approve_all(&house);
+    let mut doubts = approve_all(&home);
     if place.starts_with("mailbox.find") {
         // What is looked for is what died while it was sent.
         let leaves = || {
             std::thread::sleep(Duration::from_millis(1_100));
-            dies(&house, "mailbox.send.after")
+            dies(&home, "mailbox.send.after")
         };
         assert!((0..5).any(|_| leaves()), "nothing was sent");
     }
     if place.starts_with("mailbox.withdraw") || place.starts_with("trash.") {
         // What the transport refuses leaves a draft that is thrown away.
-        house.write("refuse", "");
+        home.write("refuse", "");
     }
-    died += usize::from(dies(&house, place));
+    died += usize::from(dies(&home, place));
     std::thread::sleep(Duration::from_millis(1_100));
-    died += usize::from(dies(&house, place));
-    drop(fs::remove_file(house.root().join("refuse")));
-    doubts += finish(&house);
-    check(&house, answered(&house), mails, place);
+    died += usize::from(dies(&home, place));
+    drop(fs::remove_file(home.root().join("refuse")));
+    doubts += finish(&home);
+    check(&home, answered(&home), mails, place);
     (died, doubts)
 }
 
 #[test]
 fn dying_at_every_place_loses_nothing_and_sends_nothing_twice() {
     let (all, mails) = (places().len(), knob("IT_MAILS", 4));
-    let mut dice = Dice::thrown("places");
+    let mut dice = SeededRandom::thrown("places");
     let chosen = chosen(&mut dice, knob("IT_PLACES", 3), ELSEWHERE);
     let throws: Vec<u64> = chosen.iter().map(|_| 1 + dice.below(3)).collect();
     let (next, died, doubts) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -357,7 +360,7 @@ fn dying_at_every_place_loses_nothing_and_sends_nothing_twice() {
         all - self::chosen(&mut dice, usize::MAX, ELSEWHERE).len(),
     );
     let deaths = died.into_inner();
-    crate::campaign::Campaign::new("places", chosen.len(), chosen.len())
+    crate::support::campaign::Campaign::new("places", chosen.len(), chosen.len())
         .deaths(deaths)
         .places(chosen.len() - spared.len(), all)
         .lost(0)
@@ -382,20 +385,20 @@ const AROUND_ACCEPTANCE: [(&str, bool, bool); 8] = [
 #[test]
 fn dying_between_acceptance_and_its_note_asks_a_person_and_sends_nothing_again() {
     let die = |place: &str, accepted: bool, asked: bool| {
-        let house = fill(1);
-        house.policy("");
-        assert_eq!(house.run(&["once"]).code, 0);
-        assert_eq!(approve_all(&house), 0, "{place}");
-        assert!(dies(&house, place), "{place} is not passed");
-        house.comes_to_rest();
-        assert_eq!(house.spool().len(), usize::from(accepted), "{place}");
+        let home = fill(1);
+        home.policy("");
+        assert_eq!(home.run(&["once"]).code, 0);
+        assert_eq!(approve_all(&home), 0, "{place}");
+        assert!(dies(&home, place), "{place} is not passed");
+        home.comes_to_rest();
+        assert_eq!(home.spool().len(), usize::from(accepted), "{place}");
         for _ in 0..2 {
-            assert_eq!(house.run(&["once"]).code, 0, "{place}");
+            assert_eq!(home.run(&["once"]).code, 0, "{place}");
         }
-        assert_eq!(house.spool().len(), usize::from(accepted || !asked), "{place}: sent on a guess");
-        assert_eq!(house.count("outbox WHERE state = 'needs_human'"), u64::from(asked), "{place}");
-        assert_eq!(finish(&house), usize::from(asked), "{place}: how often a person was asked");
-        check(&house, answered(&house), 1, place);
+        assert_eq!(home.spool().len(), usize::from(accepted || !asked), "{place}: sent on a guess");
+        assert_eq!(home.count("outbox WHERE state = 'needs_human'"), u64::from(asked), "{place}");
+        assert_eq!(finish(&home), usize::from(asked), "{place}: how often a person was asked");
+        check(&home, answered(&home), 1, place);
     };
     std::thread::scope(|scope| {
         for (place, accepted, asked) in AROUND_ACCEPTANCE {
@@ -407,26 +410,31 @@ fn dying_between_acceptance_and_its_note_asks_a_person_and_sends_nothing_again()
 #[test]
 fn killed_at_random_while_it_sends_nothing_is_sent_twice() {
     let (kills, mails) = (knob("IT_KILLS", 6), knob("IT_MAILS", 8));
-    let mut dice = Dice::thrown("kills");
+    let mut dice = SeededRandom::thrown("kills");
     let (mut done, mut homes, mut doubts) = (0, 0, 0);
     while done < kills {
-        let house = fill(mails);
+        let home = fill(mails);
         homes += 1;
         for _ in 0..12.min(kills - done) {
-            let mut child = house.command(&["once"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let mut child = home.command(&["once"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(dice.below(400)));
             let running = child.try_wait().unwrap().is_none();
             child.kill().unwrap();
             child.wait().unwrap();
             done += usize::from(running);
-            doubts += approve_all(&house);
-            if house.count("item WHERE state = 'open'") == 0 && dice.below(4) == 0 {
+            doubts += approve_all(&home);
+            if home.count("item WHERE state = 'open'") == 0 && dice.below(4) == 0 {
                 break;
             }
         }
-        doubts += finish(&house);
-        check(&house, answered(&house), mails, &format!("after {done} kills"));
+        doubts += finish(&home);
+        check(&home, answered(&home), mails, &format!("after {done} kills"));
         println!("{done} of {kills} kills over {homes} homes of {mails} mails; asked about {doubts} messages");
     }
-    crate::campaign::Campaign::new("kills while sending", kills, done).deaths(done).lost(0).twice(0).stuck(0).print();
+    crate::support::campaign::Campaign::new("kills while sending", kills, done)
+        .deaths(done)
+        .lost(0)
+        .twice(0)
+        .stuck(0)
+        .print();
 }

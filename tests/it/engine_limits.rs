@@ -11,24 +11,23 @@ use std::{
 use adjutant::{
     app::NewTask,
     graph::{CallContext, ReplyFuture, entry::Call},
-    model::{Priority, RunState},
-    store::value::TaskEditKind,
+    model::{Priority, RunState, TaskEditKind},
 };
 
 use crate::{
     engine_faults::{Answers, spoil},
-    house::{House, eventually, once},
+    support::test_home::{TestHome, eventually, once},
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn never_more_runs_at_once_than_allowed() {
-    let house = House::active();
+    let home = TestHome::active();
     for nth in 0..40 {
-        house.post(&house.letter(&format!("q{nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).question());
     }
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (counted, highest) = (Arc::clone(&now), Arc::clone(&most));
-    let worker = house
+    let worker = home
         .rigged(move |rig| {
             rig.limits.in_flight = 3;
             let inner = Arc::clone(&rig.answer);
@@ -51,13 +50,13 @@ async fn never_more_runs_at_once_than_allowed() {
         })
         .await;
     once(worker).await;
-    assert_eq!(house.count("run WHERE status = 'parked'"), 40);
+    assert_eq!(home.count("run WHERE status = 'parked'"), 40);
     assert_eq!(most.load(Ordering::SeqCst), 3);
 }
 
 /// Lets a run come to a certain call, waits there for the test, and goes on.
 fn gate(
-    rig: &mut crate::house::Rig,
+    rig: &mut crate::support::test_home::WorkerSetup,
     at: fn(&Call) -> bool,
 ) -> (std::sync::mpsc::Receiver<()>, tokio::sync::oneshot::Sender<()>) {
     let (arrived, seen) = std::sync::mpsc::channel();
@@ -89,21 +88,21 @@ fn gate(
     (seen, open)
 }
 
-async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskEditKind) -> House {
-    let house = House::active();
-    house.post(&house.letter("one").question());
+async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskEditKind) -> TestHome {
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
     let mut held = None;
-    let worker = house.rigged(|rig| held = Some(gate(rig, at))).await;
+    let worker = home.rigged(|rig| held = Some(gate(rig, at))).await;
     let (seen, open) = held.unwrap();
     let app = worker.app.clone();
     let working = tokio::spawn(async move { once(worker).await });
-    tokio::task::spawn_blocking(move || seen.recv_timeout(crate::house::PATIENCE).unwrap()).await.unwrap();
+    tokio::task::spawn_blocking(move || seen.recv_timeout(crate::support::test_home::PATIENCE).unwrap()).await.unwrap();
     app.edit_task("1", wish, "a person was faster").await.unwrap();
     open.send(()).unwrap();
     working.await.unwrap();
     drop(app);
-    house.must_be_sound().await;
-    house
+    home.must_be_sound().await;
+    home
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,52 +113,52 @@ async fn a_task_cancelled_under_its_run_stays_cancelled() {
         |call| *call == Call::Standing,
         |call| matches!(call, Call::Effect { .. }),
     ] {
-        let house = overtaken_at(at, TaskEditKind::Cancel).await;
-        assert_eq!(house.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
-        let run = house.sql("SELECT status, reason FROM run WHERE kind = 'task'");
+        let home = overtaken_at(at, TaskEditKind::Cancel).await;
+        assert_eq!(home.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
+        let run = home.sql("SELECT status, reason FROM run WHERE kind = 'task'");
         assert_eq!(run, [["overtaken", "the task has ended"]]);
-        assert_eq!(house.count("item WHERE state = 'open'"), 0);
-        assert_eq!(house.count("outbox WHERE state NOT IN ('void', 'applied')"), 0);
-        assert_eq!(house.count("outbox WHERE state = 'applied'"), house.drafts().len() as u64);
+        assert_eq!(home.count("item WHERE state = 'open'"), 0);
+        assert_eq!(home.count("outbox WHERE state NOT IN ('void', 'applied')"), 0);
+        assert_eq!(home.count("outbox WHERE state = 'applied'"), home.drafts().len() as u64);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
-    let house =
+    let home =
         overtaken_at(|call| *call == Call::Standing, TaskEditKind::Objective("Tell Tom to keep the keys".into())).await;
     assert_eq!(
-        house.sql("SELECT objective, status, result_summary FROM tasks"),
+        home.sql("SELECT objective, status, result_summary FROM tasks"),
         [["Tell Tom to keep the keys", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
     );
-    assert_eq!(house.drafts().len(), 1);
-    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
-    let replay = house.app().await.replay(&run).await.unwrap();
+    assert_eq!(home.drafts().len(), 1);
+    let run = home.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
+    let replay = home.app().await.replay(&run).await.unwrap();
     assert!(replay.identical, "{:?}", replay.checkpoints);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_ranked_by_hand_while_its_effect_happens_still_has_the_step_done() {
-    let house = overtaken_at(|call| matches!(call, Call::Effect { .. }), TaskEditKind::Priority(Priority::High)).await;
+    let home = overtaken_at(|call| matches!(call, Call::Effect { .. }), TaskEditKind::Priority(Priority::High)).await;
     assert_eq!(
-        house.sql("SELECT priority, status, result_summary FROM tasks"),
+        home.sql("SELECT priority, status, result_summary FROM tasks"),
         [["high", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
     );
-    assert_eq!(house.sql("SELECT state FROM outbox"), [["applied"]]);
-    assert_eq!(house.drafts().len(), 1);
+    assert_eq!(home.sql("SELECT state FROM outbox"), [["applied"]]);
+    assert_eq!(home.drafts().len(), 1);
 }
 
 /// The daemon looks for unfinished runs while new mail waits for its place: nothing is done twice, no place is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
-    let house = House::active();
+    let home = TestHome::active();
     for nth in 0..60 {
-        let letter = house.letter(&format!("q{nth}")).question();
-        house.post(&if nth % 3 == 0 { letter } else { letter.answers(&format!("q{}", nth - nth % 3)) });
+        let letter = home.letter(&format!("q{nth}")).question();
+        home.post(&if nth % 3 == 0 { letter } else { letter.answers(&format!("q{}", nth - nth % 3)) });
     }
     let visits = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&visits);
-    let worker = house
+    let worker = home
         .rigged(move |rig| {
             // One place: losing it is the end of all work.
             rig.limits.in_flight = 1;
@@ -177,7 +176,7 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     });
-    let patiently = |doing| tokio::time::timeout(crate::house::PATIENCE, doing);
+    let patiently = |doing| tokio::time::timeout(crate::support::test_home::PATIENCE, doing);
     patiently(worker.run_once()).await.expect("a place was lost").unwrap();
     stop.send(()).unwrap();
     resuming.await.unwrap();
@@ -185,46 +184,45 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
     // Entered at most twice for each mail, once with the question and once with the reply.
     let visits = visits.load(Ordering::SeqCst);
     assert!((60..=120).contains(&visits), "{visits} visits for 60 mails");
-    assert_eq!(house.count("checkpoint WHERE node = 'plan_step'"), 60);
+    assert_eq!(home.count("checkpoint WHERE node = 'plan_step'"), 60);
     for nth in 0..8 {
-        house.post(&house.letter(&format!("late{nth}")).question());
+        home.post(&home.letter(&format!("late{nth}")).question());
     }
     patiently(worker.run_once()).await.expect("a place was lost").unwrap();
     worker.stop().await;
-    assert_eq!(house.count("ledger WHERE state IN ('task', 'linked')"), 68);
-    house.must_be_sound().await;
+    assert_eq!(home.count("ledger WHERE state IN ('task', 'linked')"), 68);
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follow_up_that_arrives_together_with_its_task_waits_for_it() {
-    let house = House::active();
+    let home = TestHome::active();
     for thread in 0..10 {
-        house.post(&house.letter(&format!("a{thread}")).question());
-        let again = house.letter(&format!("b{thread}")).answers(&format!("a{thread}"));
-        house
-            .post(&again.body(&format!("Hello Alex,\n\nWhen will you be back at the house about a{thread}?\n\nTom\n")));
+        home.post(&home.letter(&format!("a{thread}")).question());
+        let again = home.letter(&format!("b{thread}")).answers(&format!("a{thread}"));
+        home.post(&again.body(&format!("Hello Alex,\n\nWhen will you be back at the house about a{thread}?\n\nTom\n")));
     }
-    house.once().await;
-    assert_eq!((house.count("tasks"), house.count("ledger WHERE state = 'linked'")), (10, 10));
+    home.once().await;
+    assert_eq!((home.count("tasks"), home.count("ledger WHERE state = 'linked'")), (10, 10));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_leaves_what_is_unfinished_for_the_next_start() {
-    let house = House::active();
+    let home = TestHome::active();
     for nth in 0..30 {
-        house.post(&house.letter(&format!("q{nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).question());
     }
-    let worker = house.worker().await;
+    let worker = home.worker().await;
     let mut pass = worker.followed_accounts[0].intake.start_pass().await.unwrap();
     while pass.next().await.unwrap().is_some() {}
     worker.engine.resume_unfinished_runs().await.unwrap();
     worker.stop().await;
-    house.must_be_sound().await;
-    house.once().await;
-    assert_eq!(house.count("tasks WHERE result_summary IS NOT NULL"), 30);
-    assert_eq!(house.drafts().len(), 30);
+    home.must_be_sound().await;
+    home.once().await;
+    assert_eq!(home.count("tasks WHERE result_summary IS NOT NULL"), 30);
+    assert_eq!(home.drafts().len(), 30);
     let added =
-        house.app().await.add_task(NewTask { objective: "One more".into(), ..NewTask::default() }).await.unwrap();
+        home.app().await.add_task(NewTask { objective: "One more".into(), ..NewTask::default() }).await.unwrap();
     assert_eq!(added.number, Some(31));
-    eventually("nothing is left running", || (house.count("run WHERE status = 'running'") == 0).then_some(()));
+    eventually("nothing is left running", || (home.count("run WHERE status = 'running'") == 0).then_some(()));
 }

@@ -5,15 +5,15 @@ use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt as _};
 use adjutant::app::FindingCode;
 use serde_json::Value;
 
-use crate::house::{House, Kind};
+use crate::support::test_home::{Kind, TestHome};
 
 /// The codes doctor finds, having made sure that its exit code and both of its forms say the same.
-fn found(house: &House) -> BTreeSet<String> {
-    let json = house.run(&["--json", "doctor"]);
+fn found(home: &TestHome) -> BTreeSet<String> {
+    let json = home.run(&["--json", "doctor"]);
     let health: Value = serde_json::from_str(&json.out).unwrap();
     let findings = health["findings"].as_array().unwrap();
     assert_eq!(json.code, if findings.is_empty() { 0 } else { 4 }, "{findings:?}");
-    let plain = house.run(&["doctor"]);
+    let plain = home.run(&["doctor"]);
     assert_eq!(plain.code, json.code);
     for finding in findings {
         let (code, text) = (finding["code"].as_str().unwrap(), finding["text"].as_str().unwrap());
@@ -32,84 +32,84 @@ fn only(code: FindingCode) -> BTreeSet<String> {
 #[test]
 fn a_home_in_order_has_no_findings_and_its_notes_are_none() {
     for kind in [Kind::Samples, Kind::Active, Kind::Observing] {
-        let house = House::real_time(kind);
-        assert_eq!(found(&house), BTreeSet::new(), "before the first start");
-        house.run(&["once"]);
-        house.run(&["pause"]);
-        assert_eq!(found(&house), BTreeSet::new());
+        let home = TestHome::real_time(kind);
+        assert_eq!(found(&home), BTreeSet::new(), "before the first start");
+        home.run(&["once"]);
+        home.run(&["pause"]);
+        assert_eq!(found(&home), BTreeSet::new());
     }
 }
 
 #[test]
 fn a_mailbox_that_is_away_is_found_and_found_again() {
-    let house = House::real_time(Kind::Active);
-    let (mail, away) = (house.root().join("mail"), house.root().join("unmounted"));
+    let home = TestHome::real_time(Kind::Active);
+    let (mail, away) = (home.root().join("mail"), home.root().join("unmounted"));
     fs::rename(&mail, &away).unwrap();
-    assert_eq!(found(&house), only(FindingCode::MailboxMissing));
+    assert_eq!(found(&home), only(FindingCode::MailboxMissing));
     fs::create_dir(&mail).unwrap();
-    assert_eq!(found(&house), only(FindingCode::MailboxMissing), "an empty mount point is no Maildir");
+    assert_eq!(found(&home), only(FindingCode::MailboxMissing), "an empty mount point is no Maildir");
     fs::remove_dir(&mail).unwrap();
     fs::write(&mail, "a file").unwrap();
-    assert_eq!(found(&house), only(FindingCode::MailboxUnreachable));
+    assert_eq!(found(&home), only(FindingCode::MailboxUnreachable));
     fs::remove_file(&mail).unwrap();
     fs::rename(&away, &mail).unwrap();
-    assert_eq!(found(&house), BTreeSet::new());
+    assert_eq!(found(&home), BTreeSet::new());
 }
 
 #[test]
 fn a_transport_that_cannot_be_run_is_found() {
-    let house = House::real_time(Kind::Active);
-    let program = house.root().join("sendmail");
-    house.configure(&format!("sendmail = \"{} -i -t\"\n", program.display()));
-    assert_eq!(found(&house), only(FindingCode::TransportMissing));
+    let home = TestHome::real_time(Kind::Active);
+    let program = home.root().join("sendmail");
+    home.configure(&format!("sendmail = \"{} -i -t\"\n", program.display()));
+    assert_eq!(found(&home), only(FindingCode::TransportMissing));
     fs::write(&program, "#!/bin/sh\ncat >/dev/null\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(found(&house), only(FindingCode::TransportMissing), "not executable");
+    assert_eq!(found(&home), only(FindingCode::TransportMissing), "not executable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(found(&house), BTreeSet::new());
+    assert_eq!(found(&home), BTreeSet::new());
 }
 
 #[test]
 fn broken_files_failed_mails_and_failed_steps_are_found_until_they_are_dealt_with() {
-    let house = House::real_time(Kind::Active);
-    house.write("rules/policy.yml", "allow: [");
-    let rules = house.read("rules/priority.yml");
-    house.write("rules/priority.yml", "rules: 7\n");
+    let home = TestHome::real_time(Kind::Active);
+    home.write("rules/policy.yml", "allow: [");
+    let rules = home.read("rules/priority.yml");
+    home.write("rules/priority.yml", "rules: 7\n");
     let both = [FindingCode::PolicyBroken, FindingCode::RulesBroken].map(|code| code.to_string());
-    assert_eq!(found(&house), both.into());
-    house.policy("");
-    house.write("rules/priority.yml", &rules);
-    assert_eq!(found(&house), BTreeSet::new());
+    assert_eq!(found(&home), both.into());
+    home.policy("");
+    home.write("rules/priority.yml", &rules);
+    assert_eq!(found(&home), BTreeSet::new());
 
     // A mail that cannot be read.
-    house.deliver("broken", "");
-    house.run(&["once"]);
-    assert_eq!(house.sql("SELECT state FROM ledger"), [["parked"]]);
-    assert_eq!(found(&house), only(FindingCode::MailFailed));
-    assert_eq!(house.run(&["mail", "not-a-task", "1"]).code, 0);
-    assert_eq!(found(&house), BTreeSet::new());
+    home.deliver("broken", "");
+    home.run(&["once"]);
+    assert_eq!(home.sql("SELECT state FROM ledger"), [["parked"]]);
+    assert_eq!(found(&home), only(FindingCode::MailFailed));
+    assert_eq!(home.run(&["mail", "not-a-task", "1"]).code, 0);
+    assert_eq!(found(&home), BTreeSet::new());
 
     // A step that fails: its folder's name is taken by a file.
-    house.write("data/files", "in the way");
-    house.post(
-        &house.letter("folder").from("Alex Green <you@home.example>").body("Create a folder for the Acme project.\n"),
+    home.write("data/files", "in the way");
+    home.post(
+        &home.letter("folder").from("Alex Green <you@home.example>").body("Create a folder for the Acme project.\n"),
     );
-    house.run(&["once"]);
-    assert_eq!(house.sql("SELECT kind FROM item WHERE state = 'open'"), [["failed_step"]]);
-    assert_eq!(found(&house), only(FindingCode::StepFailed));
-    assert_eq!(house.run(&["hitl", "skip", "1"]).code, 0);
-    assert_eq!(found(&house), BTreeSet::new());
+    home.run(&["once"]);
+    assert_eq!(home.sql("SELECT kind FROM item WHERE state = 'open'"), [["failed_step"]]);
+    assert_eq!(found(&home), only(FindingCode::StepFailed));
+    assert_eq!(home.run(&["hitl", "skip", "1"]).code, 0);
+    assert_eq!(found(&home), BTreeSet::new());
 }
 
 #[test]
 fn equal_waits_are_one_line() {
-    let house = House::real_time(Kind::Active);
-    house.policy("caps: { messages_per_hour: 100, messages_per_sender_per_hour: 1, labels_per_minute: 600 }");
+    let home = TestHome::real_time(Kind::Active);
+    home.policy("caps: { messages_per_hour: 100, messages_per_sender_per_hour: 1, labels_per_minute: 600 }");
     for id in ["a", "b", "c", "d"] {
-        house.post(&house.letter(id).question());
+        home.post(&home.letter(id).question());
     }
-    house.run(&["once"]);
-    let doctor = house.run(&["doctor"]);
+    home.run(&["once"]);
+    let doctor = home.run(&["doctor"]);
     let waits: Vec<&str> = doctor.out.lines().filter(|line| line.starts_with("waits")).collect();
     assert_eq!(waits.len(), 1, "{}", doctor.out);
     assert!(waits[0].contains("3 steps wait: 1 messages an hour per sender is the cap, next at "), "{}", doctor.out);
@@ -118,16 +118,16 @@ fn equal_waits_are_one_line() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_that_nobody_polls_is_found_after_a_day() {
-    let house = House::active();
-    house.once().await;
+    let home = TestHome::active();
+    home.once().await;
     let codes = async || {
-        let health = house.app().await.health().await.unwrap();
+        let health = home.app().await.health().await.unwrap();
         health.findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
     };
-    house.clock.advance(23 * 3600);
+    home.clock.advance(23 * 3600);
     assert_eq!(codes().await, []);
-    house.clock.advance(2 * 3600);
+    home.clock.advance(2 * 3600);
     assert_eq!(codes().await, [FindingCode::NotPolled]);
-    house.once().await;
+    home.once().await;
     assert_eq!(codes().await, []);
 }

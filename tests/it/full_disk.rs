@@ -2,15 +2,15 @@
 
 use std::process::{Command, Stdio};
 
-use crate::house::{House, Kind, finish};
+use crate::support::test_home::{Kind, TestHome, finish};
 
 /// The binary under a limit on the size of any file it writes, which SQLite reports as a full disk.
-fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
+fn limited(home: &TestHome, blocks: u32, arguments: &[&str]) -> Command {
     let mut shell = Command::new("bash");
     // The signal is ignored, so that the write fails instead of killing the process.
     shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"")).arg("bash");
-    shell.arg(env!("CARGO_BIN_EXE_adjutant")).arg("--home").arg(house.root()).args(arguments);
-    shell.env("XDG_STATE_HOME", house.state());
+    shell.arg(env!("CARGO_BIN_EXE_adjutant")).arg("--home").arg(home.root()).args(arguments);
+    shell.env("XDG_STATE_HOME", home.state());
     shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     shell
 }
@@ -72,8 +72,8 @@ impl Drop for Mount {
 
 #[test]
 fn a_full_disk_is_said_and_waited_out() {
-    let house = House::real_time(Kind::Active);
-    let data = house.home().data();
+    let home = TestHome::real_time(Kind::Active);
+    let data = home.home().data();
     let kept = Kept::of(&data);
     if !can_mount("a_full_disk_is_said_and_waited_out", &data, &["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"]) {
         return;
@@ -81,14 +81,14 @@ fn a_full_disk_is_said_and_waited_out() {
     let _mount = Mount(data.clone());
     kept.put_into(&data);
     for nth in 0..150 {
-        house.post(&house.letter(&format!("q{nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).question());
     }
     // The daemon fills the disk while it works, stands still, and goes on when there is room.
-    let log = house.root().join("log");
+    let log = home.root().join("log");
     let mut child =
-        house.command(&["once"]).stdout(Stdio::null()).stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+        home.command(&["once"]).stdout(Stdio::null()).stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
     let started = std::time::Instant::now();
-    let full = crate::house::eventually("the disk is full or the work refused", || {
+    let full = crate::support::test_home::eventually("the disk is full or the work refused", || {
         if let Some(status) = child.try_wait().unwrap() {
             return Some(Some(status));
         }
@@ -101,23 +101,23 @@ fn a_full_disk_is_said_and_waited_out() {
         Some(status) => assert!(!status.success()),
         // Stood still in the middle: goes on by itself.
         None => {
-            crate::house::eventually("it goes on", || child.try_wait().unwrap());
+            crate::support::test_home::eventually("it goes on", || child.try_wait().unwrap());
         }
     }
-    let said = house.read("log");
+    let said = home.read("log");
     assert!(said.contains("the disk is full") && said.contains("Free some space"), "{said}");
-    let again = house.run(&["once"]);
+    let again = home.run(&["once"]);
     assert_eq!(again.code, 0, "{}", again.err);
-    assert_eq!(house.count("ledger WHERE state = 'task'"), 150);
-    assert_eq!(house.count("tasks WHERE result_summary IS NOT NULL"), 150);
-    assert_eq!(house.drafts().len(), 150);
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    assert_eq!(home.count("ledger WHERE state = 'task'"), 150);
+    assert_eq!(home.count("tasks WHERE result_summary IS NOT NULL"), 150);
+    assert_eq!(home.drafts().len(), 150);
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
 #[test]
 fn a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room() {
-    let house = House::real_time(Kind::Active);
-    let data = house.home().data();
+    let home = TestHome::real_time(Kind::Active);
+    let data = home.home().data();
     let kept = Kept::of(&data);
     if !can_mount(
         "a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room",
@@ -128,34 +128,34 @@ fn a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room() {
     }
     let _mount = Mount(data.clone());
     kept.put_into(&data);
-    let mut daemon = house.daemon();
+    let mut daemon = home.daemon();
     // Every free block, and the log has no room left to grow.
     let filler = data.join("filler");
     let mut file = std::fs::File::create(&filler).unwrap();
     while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
     assert_eq!(free_blocks(&data), 0);
     for nth in 0..100 {
-        house.post(&house.letter(&format!("q{nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).question());
     }
     daemon.until("the disk is full");
-    assert_eq!(house.run(&["tasks"]).code, 0, "reading goes on");
+    assert_eq!(home.run(&["tasks"]).code, 0, "reading goes on");
     drop(file);
     std::fs::remove_file(filler).unwrap();
-    crate::house::eventually("it goes on by itself", || {
-        (house.count("tasks WHERE result_summary IS NOT NULL") == 100).then_some(())
+    crate::support::test_home::eventually("it goes on by itself", || {
+        (home.count("tasks WHERE result_summary IS NOT NULL") == 100).then_some(())
     });
     assert_eq!(daemon.stop("TERM").0, 0);
-    assert_eq!(house.count("ledger WHERE state = 'task'"), 100);
-    assert_eq!(house.drafts().len(), 100);
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    assert_eq!(home.count("ledger WHERE state = 'task'"), 100);
+    assert_eq!(home.drafts().len(), 100);
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes() {
-    let house = House::real_time(Kind::Active);
-    crate::memory_faults::add_tasks(&house.app().await, 400).await;
-    assert_eq!(house.run(&["once"]).code, 0);
-    let data = house.home().data();
+    let home = TestHome::real_time(Kind::Active);
+    crate::memory_faults::add_tasks(&home.app().await, 400).await;
+    assert_eq!(home.run(&["once"]).code, 0);
+    let data = home.home().data();
     let kept = Kept::of(&data);
     if !can_mount(
         "a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes",
@@ -166,23 +166,23 @@ async fn a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes() {
     }
     let _mount = Mount(data.clone());
     kept.put_into(&data);
-    assert_eq!(house.count("search_vector"), 400);
+    assert_eq!(home.count("search_vector"), 400);
     let filler = data.join("filler");
     let mut file = std::fs::File::create(&filler).unwrap();
     while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
     // Room for the log to begin, and for a part of the work.
     file.set_len(file.metadata().unwrap().len() - 128 * 1024).unwrap();
-    let full = house.run(&["memory", "rebuild"]);
+    let full = home.run(&["memory", "rebuild"]);
     assert!(full.code == 1 && full.err.contains("the disk is full"), "{}{}", full.out, full.err);
-    assert!(house.count("search_vector") + house.count("search_due") >= 400);
-    assert_eq!(house.count("tasks"), 400);
+    assert!(home.count("search_vector") + home.count("search_due") >= 400);
+    assert_eq!(home.count("tasks"), 400);
     drop(file);
     std::fs::remove_file(filler).unwrap();
-    let again = house.run(&["memory", "rebuild"]);
+    let again = home.run(&["memory", "rebuild"]);
     assert_eq!(again.code, 0, "{}", again.err);
-    crate::memory_faults::must_be_complete(&house);
-    assert_eq!(house.count("search_vector"), 400);
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    crate::memory_faults::must_be_complete(&home);
+    assert_eq!(home.count("search_vector"), 400);
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
 fn free_blocks(folder: &std::path::Path) -> u64 {
@@ -192,22 +192,22 @@ fn free_blocks(folder: &std::path::Path) -> u64 {
 
 #[test]
 fn a_file_that_may_not_grow_is_a_full_disk() {
-    let house = House::real_time(Kind::Samples);
-    let answered = finish(limited(&house, 64, &["once"]));
+    let home = TestHome::real_time(Kind::Samples);
+    let answered = finish(limited(&home, 64, &["once"]));
     assert_eq!(answered.code, 1, "{}{}", answered.out, answered.err);
     assert!(!answered.err.contains("panicked"), "{}", answered.err);
-    let again = house.run(&["once"]);
+    let again = home.run(&["once"]);
     assert_eq!(again.code, 0, "{}", again.err);
-    assert_eq!(house.count("ledger"), 22);
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    assert_eq!(home.count("ledger"), 22);
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
 #[test]
 fn a_data_folder_that_cannot_be_written_is_named() {
-    let house = House::real_time(Kind::Samples);
-    house.write("data", "a file where the folder should be");
+    let home = TestHome::real_time(Kind::Samples);
+    home.write("data", "a file where the folder should be");
     for command in ["once", "run", "tasks", "doctor"] {
-        let answered = house.run(&[command]);
+        let answered = home.run(&[command]);
         assert_eq!(answered.code, 1, "{command}");
         assert!(answered.err.contains("data") && answered.err.contains("cannot be written"), "{}", answered.err);
         assert!(answered.err.contains("--home"), "{}", answered.err);
@@ -216,10 +216,10 @@ fn a_data_folder_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_read_only_data_folder_is_named_and_left_alone() {
-    let house = House::real_time(Kind::Samples);
-    assert_eq!(house.run(&["once"]).code, 0);
-    let data = house.home().data();
-    let before = std::fs::read(house.home().database()).unwrap();
+    let home = TestHome::real_time(Kind::Samples);
+    assert_eq!(home.run(&["once"]).code, 0);
+    let data = home.home().data();
+    let before = std::fs::read(home.home().database()).unwrap();
     let here = data.to_string_lossy().into_owned();
     if !can_mount("a_read_only_data_folder_is_named_and_left_alone", &data, &["--bind", &here]) {
         return;
@@ -227,7 +227,7 @@ fn a_read_only_data_folder_is_named_and_left_alone() {
     let _mount = Mount(data.clone());
     assert!(mounted(&data, &["-o", "remount,ro,bind"]));
     for command in ["once", "run"] {
-        let answered = house.run(&[command]);
+        let answered = home.run(&[command]);
         assert_eq!(answered.code, 1, "{command}: {}", answered.out);
         assert!(
             answered.err.contains("cannot be written") || answered.err.contains("cannot be opened"),
@@ -236,18 +236,18 @@ fn a_read_only_data_folder_is_named_and_left_alone() {
         );
         assert!(answered.err.contains("Make it writable") || answered.err.contains("Read-only"), "{}", answered.err);
     }
-    assert!(std::fs::read(house.home().database()).unwrap() == before);
+    assert!(std::fs::read(home.home().database()).unwrap() == before);
 }
 
 /// A decision that cannot be stored now is still the person's word.
 #[test]
 fn a_decision_file_survives_a_full_disk() {
-    let house = House::real_time(Kind::Active);
+    let home = TestHome::real_time(Kind::Active);
     let meeting = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
-    house.post(&house.letter("one").body(meeting));
-    assert_eq!(house.run(&["once"]).code, 0);
-    let shown = house.json(&["hitl", "show", "1"]);
-    let queue = house.home().queue();
+    home.post(&home.letter("one").body(meeting));
+    assert_eq!(home.run(&["once"]).code, 0);
+    let shown = home.json(&["hitl", "show", "1"]);
+    let queue = home.home().queue();
     let decision = queue.join(format!("{}.decision.json", shown["item_id"].as_str().unwrap()));
     let text = serde_json::json!({ "action_sha256": shown["action_sha256"], "decision": "approve" }).to_string();
     std::fs::write(&decision, text).unwrap();
@@ -255,17 +255,21 @@ fn a_decision_file_survives_a_full_disk() {
     let mut tried = 0;
     // From too little for anything to just too little.
     for blocks in [32, 36, 40, 44, 48, 56, 64] {
-        let answered = finish(limited(&house, blocks, &["once"]));
+        let answered = finish(limited(&home, blocks, &["once"]));
         tried += usize::from(answered.err.contains("a decision file could not be acted on yet"));
-        if !house.sent().is_empty() {
+        if !home.sent().is_empty() {
             break;
         }
         assert!(decision.exists(), "{blocks} blocks: {}", answered.err);
-        assert!(crate::house::files_in(&queue.join("quarantine")).is_empty(), "{blocks} blocks: {}", answered.err);
+        assert!(
+            crate::support::test_home::files_in(&queue.join("quarantine")).is_empty(),
+            "{blocks} blocks: {}",
+            answered.err
+        );
     }
     assert!(tried > 0, "no limit was met while deciding");
-    let again = house.run(&["once"]);
+    let again = home.run(&["once"]);
     assert_eq!(again.code, 0, "{}", again.err);
-    assert_eq!(house.sent().len(), 1);
-    assert!(!decision.exists() && crate::house::files_in(&queue.join("quarantine")).is_empty());
+    assert_eq!(home.sent().len(), 1);
+    assert!(!decision.exists() && crate::support::test_home::files_in(&queue.join("quarantine")).is_empty());
 }

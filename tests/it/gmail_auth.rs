@@ -10,19 +10,19 @@ use std::{
 use adjutant::clock::Clock;
 use serde_json::Value;
 
-use crate::{
-    gmail_house::{CLIENT_SECRET, SCOPES, sign_in, signed_in, signed_in_at, signed_out, state_of},
+use crate::support::{
+    gmail_home::{CLIENT_SECRET, SCOPES, sign_in, signed_in, signed_in_at, signed_out, state_of},
     google::{Google, YOU},
-    house::{House, PATIENCE, WORK},
+    test_home::{PATIENCE, TestHome, WORK},
 };
 
 /// The program under a shell that lets everybody write everything.
-fn careless(house: &House, arguments: &str) -> Command {
+fn careless(home: &TestHome, arguments: &str) -> Command {
     let mut shell = Command::new("/bin/sh");
     let program = env!("CARGO_BIN_EXE_adjutant");
-    shell.args(["-c", &format!("umask 000; exec '{program}' --home '{}' {arguments}", house.root().display())]);
+    shell.args(["-c", &format!("umask 000; exec '{program}' --home '{}' {arguments}", home.root().display())]);
     // No browser is on this path.
-    shell.env("PATH", house.root()).env_remove("ADJUTANT_LOG").env("XDG_STATE_HOME", house.state());
+    shell.env("PATH", home.root()).env_remove("ADJUTANT_LOG").env("XDG_STATE_HOME", home.state());
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     shell
 }
@@ -51,12 +51,12 @@ fn field(url: &str, name: &str) -> String {
     url.split(['?', '&']).find_map(|pair| pair.strip_prefix(&format!("{name}="))).unwrap_or_default().to_owned()
 }
 
-fn token(house: &House) -> Value {
-    serde_json::from_str(&house.read(&format!("data/accounts/{WORK}.token"))).unwrap()
+fn token(home: &TestHome) -> Value {
+    serde_json::from_str(&home.read(&format!("data/accounts/{WORK}.token"))).unwrap()
 }
 
-fn must_be_private(house: &House) {
-    let mode = |path: &str| fs::metadata(house.root().join(path)).unwrap().permissions().mode() & 0o7777;
+fn must_be_private(home: &TestHome) {
+    let mode = |path: &str| fs::metadata(home.root().join(path)).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(&format!("data/accounts/{WORK}.token")), 0o600);
     assert_eq!(mode("data/accounts"), 0o700);
 }
@@ -64,8 +64,8 @@ fn must_be_private(house: &House) {
 #[test]
 fn a_server_without_a_browser_signs_in_by_copy_and_paste() {
     let google = Google::start();
-    let house = signed_out(&google, "", Clock::System);
-    let mut child = careless(&house, "auth gmail --no-browser --json").spawn().unwrap();
+    let home = signed_out(&google, "", Clock::System);
+    let mut child = careless(&home, "auth gmail --no-browser --json").spawn().unwrap();
     let (url, said) = address_shown(&mut child);
     let wanted = field(&url, "scope").replace('+', " ").replace("%2F", "/").replace("%3A", ":");
     assert_eq!(wanted, SCOPES[..3].join(" "), "the least that is needed");
@@ -81,33 +81,33 @@ fn a_server_without_a_browser_signs_in_by_copy_and_paste() {
     assert_eq!(exit, 0, "{err}");
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((answer["account"].as_str(), answer["address"].as_str()), (Some(WORK), Some(YOU)));
-    must_be_private(&house);
-    assert!(!err.contains(token(&house)["refresh_token"].as_str().unwrap()));
+    must_be_private(&home);
+    assert!(!err.contains(token(&home)["refresh_token"].as_str().unwrap()));
     // And it is signed in.
-    google.person(YOU).receives(house.letter("one").text());
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(house.count("ledger"), 1);
+    google.person(YOU).receives(home.letter("one").text());
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert_eq!(home.count("ledger"), 1);
 }
 
 #[test]
 fn a_browser_brings_the_answer_by_itself() {
     let google = Google::start();
-    let house = signed_out(&google, "calendar = false", Clock::System);
-    let mut child = careless(&house, "auth gmail").spawn().unwrap();
+    let home = signed_out(&google, "calendar = false", Clock::System);
+    let mut child = careless(&home, "auth gmail").spawn().unwrap();
     let (url, said) = address_shown(&mut child);
     assert_eq!(field(&url, "scope").replace("%2F", "/").replace("%3A", ":"), SCOPES[0]);
     google.person(YOU).consents(&url);
     let (exit, out, err) = finished(child, said);
     assert_eq!(exit, 0, "{err}");
     assert!(out.contains(&format!("signed in as {YOU}")) && out.contains("adjutant preview work"), "{out}");
-    must_be_private(&house);
+    must_be_private(&home);
 }
 
 #[test]
 fn an_answer_to_another_question_signs_nobody_in() {
     let google = Google::start();
-    let house = signed_out(&google, "", Clock::System);
-    let mut child = careless(&house, "auth gmail --no-browser").spawn().unwrap();
+    let home = signed_out(&google, "", Clock::System);
+    let mut child = careless(&home, "auth gmail --no-browser").spawn().unwrap();
     let (url, said) = address_shown(&mut child);
     let code = google.person(YOU).consents(&url);
     let mut stdin = child.stdin.take().unwrap();
@@ -116,67 +116,67 @@ fn an_answer_to_another_question_signs_nobody_in() {
     let (exit, _, err) = finished(child, said);
     assert_eq!(exit, 1);
     assert!(err.contains("another question"), "{err}");
-    assert!(!house.root().join("data/accounts/work.token").exists());
+    assert!(!home.root().join("data/accounts/work.token").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_is_refused_is_renewed_and_the_refresh_token_stays() {
     let google = Google::start();
-    let house = signed_in(&google, YOU, "");
-    house.once().await;
-    let before = token(&house);
+    let home = signed_in(&google, YOU, "");
+    home.once().await;
+    let before = token(&home);
     google.expires_tokens();
-    let id = google.person(YOU).receives(house.letter("one").question().text());
-    assert_eq!(house.once().await.troubles, [""; 0]);
-    assert_eq!(state_of(&house, &id), "task");
-    let after = token(&house);
+    let id = google.person(YOU).receives(home.letter("one").question().text());
+    assert_eq!(home.once().await.troubles, [""; 0]);
+    assert_eq!(state_of(&home, &id), "task");
+    let after = token(&home);
     assert_eq!(after["refresh_token"], before["refresh_token"]);
     assert_ne!(after["access_token"], before["access_token"]);
     // One that has run out by the clock is renewed before it is refused.
     let renewals = google.calls("POST", "/token");
-    house.clock.advance(3600);
-    house.once().await;
+    home.clock.advance(3600);
+    home.once().await;
     assert_eq!(google.calls("POST", "/token"), renewals + 1);
-    must_be_private(&house);
+    must_be_private(&home);
 }
 
 #[test]
 fn dying_during_a_renewal_loses_no_sign_in() {
     let google = Google::start();
-    let house = signed_in_at(&google, YOU, "", Clock::System);
-    let kept = token(&house)["refresh_token"].clone();
+    let home = signed_in_at(&google, YOU, "", Clock::System);
+    let kept = token(&home)["refresh_token"].clone();
     for place in ["token.rename.before", "token.rename.after"] {
         google.expires_tokens();
-        let mut once = house.command(&["once"]);
+        let mut once = home.command(&["once"]);
         let status = once.env("FAILPOINT", place).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert_eq!(status.code(), None, "it did not die at {place}");
-        assert_eq!(token(&house)["refresh_token"], kept);
-        let once = house.run(&["once"]);
+        assert_eq!(token(&home)["refresh_token"], kept);
+        let once = home.run(&["once"]);
         assert_eq!(once.code, 0, "after {place}: {}", once.err);
-        must_be_private(&house);
+        must_be_private(&home);
     }
 }
 
 #[test]
 fn a_withdrawn_consent_parks_the_account_with_one_line() {
     let google = Google::start();
-    let house = signed_in_at(&google, YOU, "[mail]\npoll_seconds = 1", Clock::System);
-    google.person(YOU).receives(house.letter("one").question().text());
-    let mut daemon = house.daemon();
+    let home = signed_in_at(&google, YOU, "[mail]\npoll_seconds = 1", Clock::System);
+    google.person(YOU).receives(home.letter("one").question().text());
+    let mut daemon = home.daemon();
     google.revokes(true);
     let told = daemon.until("parked");
     assert!(told.contains("adjutant auth gmail --account work"), "{told}");
     let asked = google.calls("POST", "/token");
     std::thread::sleep(std::time::Duration::from_secs(4));
     assert_eq!(google.calls("POST", "/token"), asked, "Google is not asked again and again");
-    let doctor = house.run(&["doctor"]);
+    let doctor = home.run(&["doctor"]);
     assert!(doctor.out.contains("NOT SIGNED IN") && doctor.out.contains("parked"), "{}", doctor.out);
     // The person signs in again, and the daemon goes on by itself.
     google.revokes(false);
-    sign_in(&house, &google, WORK, YOU);
-    let later = google.person(YOU).receives(house.letter("two").question().text());
+    sign_in(&home, &google, WORK, YOU);
+    let later = google.person(YOU).receives(home.letter("two").question().text());
     let deadline = std::time::Instant::now() + PATIENCE;
-    while state_of(&house, &later) != "task" {
+    while state_of(&home, &later) != "task" {
         assert!(std::time::Instant::now() < deadline, "it never went on");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
@@ -187,18 +187,21 @@ fn a_withdrawn_consent_parks_the_account_with_one_line() {
 #[test]
 fn neither_tokens_nor_mail_are_in_any_log() {
     let google = Google::start();
-    let house = signed_in_at(&google, YOU, "", Clock::System);
-    let secret = token(&house)["refresh_token"].as_str().unwrap().to_owned();
-    let letter = house.letter("one").subject("Subject-nobody-may-see").body("Hello,\n\nWhen is body-nobody-may-see?\n");
+    let home = signed_in_at(&google, YOU, "", Clock::System);
+    let secret = token(&home)["refresh_token"].as_str().unwrap().to_owned();
+    let letter = home.letter("one").subject("Subject-nobody-may-see").body("Hello,\n\nWhen is body-nobody-may-see?\n");
     google.person(YOU).receives(letter.text());
-    google.breaks(crate::google::Fault::on("GET", "/messages/", crate::google::Trouble::ErrorBefore(500)).times(2));
-    let mut once = house.command(&["-vv", "--json", "once"]);
+    google.breaks(
+        crate::support::google::Fault::on("GET", "/messages/", crate::support::google::Trouble::ErrorBefore(500))
+            .times(2),
+    );
+    let mut once = home.command(&["-vv", "--json", "once"]);
     once.env("ADJUTANT_LOG", "trace");
     let output = once.output().unwrap();
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && log.len() > 100, "{log}");
-    let access = token(&house)["access_token"].as_str().unwrap().to_owned();
-    assert_eq!(house.count("ledger"), 1);
+    let access = token(&home)["access_token"].as_str().unwrap().to_owned();
+    assert_eq!(home.count("ledger"), 1);
     for hidden in [secret.as_str(), &access, CLIENT_SECRET, "nobody-may-see", "tom@bakerand.example", "Bearer"] {
         assert!(!log.contains(hidden), "the log holds {hidden}");
     }
@@ -207,17 +210,19 @@ fn neither_tokens_nor_mail_are_in_any_log() {
 #[test]
 fn a_sign_in_that_covers_too_little_is_refused_at_once() {
     let google = Google::start();
-    let house = signed_in_at(&google, YOU, "", Clock::System);
-    let mut short = token(&house);
+    let home = signed_in_at(&google, YOU, "", Clock::System);
+    let mut short = token(&home);
     short["scopes"] = serde_json::json!([SCOPES[1]]);
-    house.write("data/accounts/work.token", &short.to_string());
-    google.breaks(crate::google::Fault::on("POST", "/token", crate::google::Trouble::ErrorBefore(500)).times(0));
-    let once = house.run(&["once"]);
+    home.write("data/accounts/work.token", &short.to_string());
+    google.breaks(
+        crate::support::google::Fault::on("POST", "/token", crate::support::google::Trouble::ErrorBefore(500)).times(0),
+    );
+    let once = home.run(&["once"]);
     // The emulator answers a renewal with what was agreed to at first, so only a token still good can be short.
     assert_eq!(once.code, 0, "{}", once.err);
     short["expires_at"] = "2999-01-01T00:00:00Z".into();
-    house.write("data/accounts/work.token", &short.to_string());
-    let once = house.run(&["once"]);
+    home.write("data/accounts/work.token", &short.to_string());
+    let once = home.run(&["once"]);
     assert_eq!(once.code, 1);
     assert!(
         once.out.contains("does not cover") && once.out.contains("adjutant auth gmail"),

@@ -9,29 +9,29 @@ use std::sync::{
 use adjutant::{model::Instant, source::gmail};
 use serde_json::{Value, json};
 
-use crate::{
-    gmail_house::{sign_in_for, signed_in, turn_on},
+use crate::support::{
+    gmail_home::{sign_in_for, signed_in, turn_on},
     google::{Fault, Google, Trouble, YOU},
-    house::{House, WORK, approve_first, first},
+    test_home::{TestHome, WORK, approve_first, first},
 };
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
 
-async fn active(google: &Google) -> House {
-    let house = signed_in(google, YOU, "trusted_servers = [\"mx.home.example\"]");
-    turn_on(&house).await;
-    house
+async fn active(google: &Google) -> TestHome {
+    let home = signed_in(google, YOU, "trusted_servers = [\"mx.home.example\"]");
+    turn_on(&home).await;
+    home
 }
 
-async fn invited(google: &Google) -> House {
-    let house = active(google).await;
-    let letter = house.letter("one").verified().body(MEETING);
+async fn invited(google: &Google) -> TestHome {
+    let home = active(google).await;
+    let letter = home.letter("one").verified().body(MEETING);
     google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
-    house
+    home
 }
 
-fn output(house: &House, step: &str) -> Value {
-    let output: Value = serde_json::from_str(&house.sql_one("SELECT tool_output FROM tasks")).unwrap();
+fn output(home: &TestHome, step: &str) -> Value {
+    let output: Value = serde_json::from_str(&home.sql_one("SELECT tool_output FROM tasks")).unwrap();
     output[step].clone()
 }
 
@@ -72,26 +72,26 @@ pub(crate) fn must_have_accepted(google: &Google, address: &str) {
     assert_eq!(events[0]["attendees"].as_array().unwrap().len(), 2);
 }
 
-async fn approve(house: &House) {
-    approve_first(&house.app().await).await.unwrap();
-    house.clock.advance(1);
-    house.once().await;
+async fn approve(home: &TestHome) {
+    approve_first(&home.app().await).await.unwrap();
+    home.clock.advance(1);
+    home.once().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_time_is_not_proposed_and_an_approved_invitation_is_an_event() {
     let google = Google::start();
-    let house = invited(&google).await;
+    let home = invited(&google).await;
     let you = google.person(YOU);
     // The first time it would propose is tomorrow at ten.
     you.is_busy("2026-11-17T09:45:00Z", "2026-11-17T10:15:00Z");
-    house.once().await;
-    let slots = output(&house, "propose_time_slots");
+    home.once().await;
+    let slots = output(&home, "propose_time_slots");
     assert_eq!(slots["slots"][0]["start"], "2026-11-17T10:30:00+00:00", "{slots}");
     assert_eq!(you.events().len(), 1, "nothing is entered before the yes");
-    let shown = first(&house.app().await).await;
+    let shown = first(&home.app().await).await;
     assert!(shown.on_yes.contains("tom@bakerand.example") && shown.on_yes.contains("calendar"), "{}", shown.on_yes);
-    approve(&house).await;
+    approve(&home).await;
     let sent = you.sent();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].text(), shown.action.unwrap().action.effect.message().unwrap().mime);
@@ -101,24 +101,24 @@ async fn a_busy_time_is_not_proposed_and_an_approved_invitation_is_an_event() {
     assert_eq!(event["start"]["dateTime"], "2026-11-17T10:30:00Z");
     assert_eq!(event["attendees"][0]["email"], "tom@bakerand.example");
     // Answers to the invitation name it by the id Google gives its own events.
-    let ids = house.sql("SELECT action_id FROM outbox WHERE step = 'send_calendar_invite'");
+    let ids = home.sql("SELECT action_id FROM outbox WHERE step = 'send_calendar_invite'");
     let id = ids[0][0].parse::<adjutant::model::ActionId>().unwrap().event_id();
     let calendar = sent[0].text().replace("\r\n ", "");
     assert!(calendar.contains(&format!("UID:{id}@google.com")), "{calendar}");
-    let result = house.sql_one("SELECT result FROM outbox WHERE step = 'send_calendar_invite'");
+    let result = home.sql_one("SELECT result FROM outbox WHERE step = 'send_calendar_invite'");
     assert_eq!(result, "accepted by Gmail; its event is in the calendar");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_calendar_said_is_recorded_and_never_asked_again() {
     let google = Google::start();
-    let house = invited(&google).await;
-    house.once().await;
+    let home = invited(&google).await;
+    home.once().await;
     let asked = google.calls("POST", "/freeBusy");
     assert_eq!(asked, 1);
-    let app = house.app().await;
-    for run in house.sql("SELECT run_id FROM run") {
+    let app = home.app().await;
+    for run in home.sql("SELECT run_id FROM run") {
         let replay = app.replay(&run[0]).await.unwrap();
         assert!(replay.identical, "{replay:?}");
     }
@@ -128,10 +128,10 @@ async fn what_the_calendar_said_is_recorded_and_never_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_calendar_stops_nobody_and_is_said() {
     let google = Google::start();
-    let house = invited(&google).await;
+    let home = invited(&google).await;
     google.breaks(Fault::on("POST", "/freeBusy", Trouble::ErrorBefore(503)).times(9));
-    house.once().await;
-    let slots = output(&house, "propose_time_slots");
+    home.once().await;
+    let slots = output(&home, "propose_time_slots");
     assert!(slots["not_asked"].as_str().unwrap().contains("503"), "{slots}");
     assert_eq!(slots["slots"].as_array().unwrap().len(), 3);
 }
@@ -139,12 +139,12 @@ async fn a_silent_calendar_stops_nobody_and_is_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_consent_to_the_calendar_mail_goes_on() {
     let google = Google::start();
-    let house = invited(&google).await;
-    sign_in_for(&[gmail::SCOPE_NAME], &house, &google, WORK, YOU);
-    house.once().await;
-    assert!(output(&house, "propose_time_slots")["not_asked"].is_string());
-    approve(&house).await;
-    let rows = house.sql("SELECT state, result FROM outbox WHERE step = 'send_calendar_invite'");
+    let home = invited(&google).await;
+    sign_in_for(&[gmail::SCOPE_NAME], &home, &google, WORK, YOU);
+    home.once().await;
+    assert!(output(&home, "propose_time_slots")["not_asked"].is_string());
+    approve(&home).await;
+    let rows = home.sql("SELECT state, result FROM outbox WHERE step = 'send_calendar_invite'");
     assert_eq!(rows[0][0], "sent", "{rows:?}");
     assert!(rows[0][1].contains("what goes with it was not done"), "{rows:?}");
     assert_eq!((google.person(YOU).sent().len(), google.person(YOU).events().len()), (1, 0));
@@ -154,10 +154,10 @@ async fn without_consent_to_the_calendar_mail_goes_on() {
 async fn an_event_is_entered_once_whatever_the_network_does() {
     for trouble in [Trouble::ErrorAfter(503), Trouble::ResetAfter, Trouble::ErrorBefore(500), Trouble::Slow(2)] {
         let google = Google::start();
-        let house = invited(&google).await;
-        house.once().await;
+        let home = invited(&google).await;
+        home.once().await;
         google.breaks(Fault::on("POST", "/events", trouble));
-        approve(&house).await;
+        approve(&home).await;
         assert_eq!(google.person(YOU).events().len(), 1, "{trouble:?}");
         assert_eq!(google.person(YOU).sent().len(), 1, "{trouble:?}");
     }
@@ -175,22 +175,22 @@ async fn what_goes_with_a_message_is_done_once_there_is_a_way() {
         ("/trash", Trouble::TooMany(40), (1, 1)),
     ] {
         let google = Google::start();
-        let house = invited(&google).await;
-        house.once().await;
+        let home = invited(&google).await;
+        home.once().await;
         assert_eq!(google.person(YOU).drafts().len(), 1);
         google.breaks(Fault::on("POST", path, trouble).times(9));
-        approve(&house).await;
-        assert_eq!(house.sql_one(INVITATION), "settling: accepted by Gmail", "{path} {trouble:?}");
+        approve(&home).await;
+        assert_eq!(home.sql_one(INVITATION), "settling: accepted by Gmail", "{path} {trouble:?}");
         let you = google.person(YOU);
         assert_eq!((you.events().len(), you.sent().len()), (events, 1), "{path} {trouble:?}");
         // Too many calls stop all calls.
         assert!(you.drafts().len() == drafts || trouble == Trouble::TooMany(40), "{path} {trouble:?}");
-        let shown = house.run(&["tasks", "show", "1"]).out;
+        let shown = home.run(&["tasks", "show", "1"]).out;
         assert!(shown.contains("sent; what goes with it is still to be done"), "{shown}");
         google.mends();
-        house.clock.advance(120);
-        house.once().await;
-        assert_eq!(house.sql_one(INVITATION), SETTLED, "{path} {trouble:?}");
+        home.clock.advance(120);
+        home.once().await;
+        assert_eq!(home.sql_one(INVITATION), SETTLED, "{path} {trouble:?}");
         assert_eq!((you.events().len(), you.sent().len(), you.drafts().len()), (1, 1, 0), "{path} {trouble:?}");
     }
 }
@@ -198,8 +198,8 @@ async fn what_goes_with_a_message_is_done_once_there_is_a_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_left_is_never_in_doubt_again_however_long_google_is_away() {
     let google = Google::start();
-    let house = invited(&google).await;
-    house.once().await;
+    let home = invited(&google).await;
+    home.once().await;
     let gone = Arc::new(AtomicBool::new(false));
     let left = Arc::clone(&gone);
     google.guards(move |_, path| {
@@ -207,50 +207,50 @@ async fn what_has_left_is_never_in_doubt_again_however_long_google_is_away() {
         left.fetch_or(path.contains("/drafts/send"), Ordering::Relaxed);
         silent
     });
-    approve(&house).await;
+    approve(&home).await;
     for _ in 0..4 {
-        house.clock.advance(20 * 60);
-        house.once().await;
-        assert_eq!(house.sql_one(INVITATION), "settling: accepted by Gmail");
+        home.clock.advance(20 * 60);
+        home.once().await;
+        assert_eq!(home.sql_one(INVITATION), "settling: accepted by Gmail");
     }
     // The person sees it among the sent and calls it done.
-    assert_eq!(house.run(&["tasks", "done", "1"]).code, 0);
-    house.clock.advance(60);
-    house.once().await;
-    assert_eq!(house.count("run WHERE status = 'running'"), 1, "it is still to be settled");
+    assert_eq!(home.run(&["tasks", "done", "1"]).code, 0);
+    home.clock.advance(60);
+    home.once().await;
+    assert_eq!(home.count("run WHERE status = 'running'"), 1, "it is still to be settled");
     google.guards(|_, _| None);
-    house.clock.advance(600);
-    house.once().await;
-    assert_eq!(house.sql_one(INVITATION), SETTLED);
+    home.clock.advance(600);
+    home.once().await;
+    assert_eq!(home.sql_one(INVITATION), SETTLED);
     assert_eq!((google.person(YOU).events().len(), google.person(YOU).sent().len()), (1, 1));
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approved_answer_stands_in_the_calendar() {
     let google = Google::start();
-    let house = active(&google).await;
-    kick_off(&google, YOU, house.clock.now());
-    house.once().await;
-    approve(&house).await;
+    let home = active(&google).await;
+    kick_off(&google, YOU, home.clock.now());
+    home.once().await;
+    approve(&home).await;
     must_have_accepted(&google, YOU);
-    let result = house.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
+    let result = home.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
     assert_eq!(result, "accepted by Gmail; the calendar knows your answer");
 }
 
 /// The calendar's own events, and what an approved answer to one invitation did to them.
-async fn answered(there: &[(&str, Value)]) -> (Google, House, String) {
+async fn answered(there: &[(&str, Value)]) -> (Google, TestHome, String) {
     let google = Google::start();
-    let house = active(&google).await;
+    let home = active(&google).await;
     for (uid, event) in there {
         google.person(YOU).is_invited(uid, event.clone());
     }
-    kick_off_mail(&google, YOU, house.clock.now());
-    house.once().await;
-    let page = house.app().await.item_detail("1").await.unwrap();
+    kick_off_mail(&google, YOU, home.clock.now());
+    home.once().await;
+    let page = home.app().await.item_detail("1").await.unwrap();
     let facts = page.item.body["planned"]["invitation"]["in_calendar"].to_string();
-    approve(&house).await;
-    (google, house, facts)
+    approve(&home).await;
+    (google, home, facts)
 }
 
 fn event(summary: &str, organizer: &str, (from, to): (&str, &str)) -> Value {
@@ -269,7 +269,7 @@ async fn answering_an_invitation_leaves_another_event_with_its_id_alone() {
         (event("Board meeting", lena, TIME), "another title"),
         (event("Website kick-off", lena, ("2026-11-19T10:00:00Z", "2026-11-19T11:00:00Z")), "another time"),
     ] {
-        let (google, house, shown) = answered(&[(UID, there)]).await;
+        let (google, home, shown) = answered(&[(UID, there)]).await;
         assert!(shown.contains(why), "{why} is said before the yes: {shown}");
         let you = google.person(YOU);
         assert_eq!(you.sent().len(), 1, "the answer itself was approved");
@@ -277,7 +277,7 @@ async fn answering_an_invitation_leaves_another_event_with_its_id_alone() {
         assert_eq!(events.len(), 1);
         assert_ne!(events[0]["attendees"][1]["responseStatus"], "accepted", "{why}: {events:?}");
         assert_eq!(google.calls("PATCH", "/events/"), 0, "{why}");
-        let result = house.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
+        let result = home.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
         assert!(result.contains("the calendar was left alone") && result.contains(why), "{result}");
     }
     // Of two with the same id, as of a series, the one that was answered.

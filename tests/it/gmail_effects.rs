@@ -11,26 +11,25 @@ use std::sync::{
 use adjutant::{
     app::DecisionInput,
     model::{
-        ActionId, Effect, OutboxState, RiskClass,
+        ActionId, DecisionKind, Effect, OutboxState, RiskClass, TaskEditKind,
         action::{ComposedMessage, ReplacedDraft, SendKind},
         ids::sha256_hex,
     },
     outbox::EffectProgress,
     source::{Mailbox as _, SourceError},
-    store::value::{TaskEditKind, Verdict},
 };
 
-use crate::{
-    deeds::{Asked, cases},
+use crate::support::{
     google::{Fault, Office, Trouble},
-    house::Dice,
+    outbox_fixture::{Asked, cases},
+    test_home::SeededRandom,
 };
 
 impl Office {
     async fn approve(&self, asked: &Asked) {
         self.yard
             .app
-            .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+            .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
             .await
             .unwrap();
     }
@@ -48,7 +47,7 @@ impl Office {
 
     /// As the outbox does it: what may have been done before is looked for first.
     async fn insist(&self, step: &str, effect: Effect) -> String {
-        let (postbox, clock) = (self.postbox.clone(), self.yard.house.clock.clone());
+        let (postbox, clock) = (self.postbox.clone(), self.yard.home.clock.clone());
         let approved = self.approved(step, effect);
         tokio::task::spawn_blocking(move || {
             for _ in 0..20 {
@@ -107,7 +106,7 @@ async fn an_approved_answer_lands_in_its_conversation_byte_for_byte() {
     assert_eq!(sent[0].thread, office.you().message(&office.yard.key).thread);
     assert!(office.you().drafts().is_empty());
     assert_eq!(office.google.calls("POST", "/drafts/send"), 1);
-    let result = office.yard.house.sql_one("SELECT result FROM outbox WHERE step = 'answer'");
+    let result = office.yard.home.sql_one("SELECT result FROM outbox WHERE step = 'answer'");
     assert_eq!(result, "accepted by Gmail");
 }
 
@@ -190,7 +189,7 @@ const SENDS_OF_AN_OFFICE: usize = 200;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ambiguous_sends_through_gmail_arrive_once() {
-    let mut dice = Dice::thrown("ambiguous sends through Gmail");
+    let mut dice = SeededRandom::thrown("ambiguous sends through Gmail");
     let (each, mut calls) = (cases(2), 0);
     let sends: Vec<usize> = (0..each * TROUBLES.len()).collect();
     for part in sends.chunks(SENDS_OF_AN_OFFICE) {
@@ -200,7 +199,7 @@ async fn ambiguous_sends_through_gmail_arrive_once() {
         println!("{} of {} sends", part[part.len() - 1] + 1, sends.len());
     }
     println!("{} sends, {each} with each of {TROUBLES:?}: {calls} calls", sends.len());
-    crate::campaign::Campaign::new("ambiguous sends through Gmail", sends.len(), sends.len())
+    crate::support::campaign::Campaign::new("ambiguous sends through Gmail", sends.len(), sends.len())
         .lost(0)
         .twice(0)
         .stuck(0)
@@ -208,7 +207,7 @@ async fn ambiguous_sends_through_gmail_arrive_once() {
 }
 
 impl Office {
-    async fn sends_in_doubt(&self, part: &[usize], dice: &mut Dice) {
+    async fn sends_in_doubt(&self, part: &[usize], dice: &mut SeededRandom) {
         let mut all = Vec::new();
         for nth in part {
             let trouble = TROUBLES[nth % TROUBLES.len()];
@@ -275,11 +274,11 @@ async fn a_draft_stored_unheard_is_found_and_sent_as_it_is() {
         let carried = office.yard.carry(asked.action.action_id).await;
         assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
         assert_eq!(office.you().drafts().len(), 1);
-        assert_eq!(office.yard.house.count("outbox WHERE state = 'ready' AND tried = 1"), 1);
+        assert_eq!(office.yard.home.count("outbox WHERE state = 'ready' AND tried = 1"), 1);
         assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
         assert_eq!((office.times(&asked.action), office.you().drafts().len()), (1, 0), "{trouble:?}");
         assert_eq!(office.google.calls("POST", "/drafts?"), nth + 1, "made once each");
-        office.yard.house.clock.advance(61);
+        office.yard.home.clock.advance(61);
     }
 }
 
@@ -317,15 +316,15 @@ async fn what_certainly_did_not_leave_is_no_doubt() {
             let carried = office.yard.carry(asked.action.action_id).await;
             assert!(matches!(carried, EffectProgress::Deferred { .. }), "{trouble:?}: {carried:?}");
             let rows = format!("outbox WHERE state = '{state}' AND step = '{}'", asked.action.step);
-            assert_eq!(office.yard.house.count(&rows), 1, "{trouble:?}");
-            assert_eq!(office.yard.house.count(&format!("{rows} AND tried = 1")), u64::from(state == "drafted"));
+            assert_eq!(office.yard.home.count(&rows), 1, "{trouble:?}");
+            assert_eq!(office.yard.home.count(&format!("{rows} AND tried = 1")), u64::from(state == "drafted"));
             assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
             assert_eq!(office.times(&asked.action), 1, "{trouble:?}");
-            office.yard.house.clock.advance(61);
+            office.yard.home.clock.advance(61);
         }
     }
     let doubts = "audit WHERE detail LIKE '%→ unknown%'";
-    assert_eq!(office.yard.house.count(doubts), 0, "nobody had to look");
+    assert_eq!(office.yard.home.count(doubts), 0, "nobody had to look");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -349,7 +348,7 @@ async fn an_edited_task_stops_what_waits_as_a_draft() {
     assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
     assert_eq!(office.you().drafts().len(), 1);
     office.yard.app.edit_task("1", TaskEditKind::Objective("Say Monday".into()), "").await.unwrap();
-    office.yard.house.clock.advance(61);
+    office.yard.home.clock.advance(61);
     assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
     assert!(office.you().sent().is_empty() && office.you().drafts().is_empty(), "neither sent nor left behind");
 }
@@ -366,7 +365,7 @@ async fn a_send_without_a_way_is_tried_ever_more_slowly_and_told_after_a_day() {
             EffectProgress::Ended(state, why) => break (state, why),
             EffectProgress::Deferred { until, .. } => {
                 let pause = until.utc() - office.yard.now().utc();
-                office.yard.house.clock.advance(pause.num_seconds().max(1));
+                office.yard.home.clock.advance(pause.num_seconds().max(1));
             }
         }
     };
@@ -398,7 +397,7 @@ async fn labels_and_the_archive_are_the_same_however_often_they_are_asked_for() 
         office.undo("archive", Effect::Archive, key.clone()).await.unwrap();
         let labels = you.message(&key).labels;
         assert!(!labels.contains(&made) && labels.contains(&"INBOX".to_owned()), "{trouble:?}: {labels:?}");
-        office.yard.house.clock.advance(61);
+        office.yard.home.clock.advance(61);
     }
     assert_eq!(you.own_labels().len(), 1, "one label, however often it was asked for");
 }
@@ -413,12 +412,12 @@ async fn a_label_is_a_row_of_ours_and_a_label_in_gmail() {
     let carried = office.yard.carry(action.action_id).await;
     assert!(matches!(carried, EffectProgress::Deferred { .. }), "it waits and does not fail: {carried:?}");
     assert_eq!(office.yard.carry_to_the_end(action.action_id).await, OutboxState::Applied);
-    assert_eq!(office.yard.house.sql_one("SELECT label FROM label"), "invoice");
+    assert_eq!(office.yard.home.sql_one("SELECT label FROM label"), "invoice");
     let (_, id) = office.you().own_labels().remove(0);
     assert!(office.you().message(&office.yard.key).labels.contains(&id));
     office.yard.outbox.undo(action.action_id, office.yard.now()).await.unwrap();
     assert!(!office.you().message(&office.yard.key).labels.contains(&id));
-    assert_eq!(office.yard.house.count("label"), 0);
+    assert_eq!(office.yard.home.count("label"), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -439,7 +438,7 @@ async fn a_draft_is_stored_once_and_goes_to_the_bin_unless_somebody_changed_it()
         assert_eq!(drafts[0].1.thread, office.you().message(&office.yard.key).thread);
         office.undo(&step, effect(), handle.clone()).await.unwrap();
         assert!(office.you().drafts().is_empty());
-        office.yard.house.clock.advance(61);
+        office.yard.home.clock.advance(61);
     }
     let effect = || Effect::Draft { message: office.message("kept") };
     let handle = office.insist("kept", effect()).await;
@@ -458,7 +457,7 @@ async fn a_reply_is_not_sent_after_the_person_has_sent_its_draft() {
     office.you().sends_draft(&draft);
     office.approve(&asked).await;
     assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
-    let result = office.yard.house.sql_one("SELECT result FROM outbox WHERE step = 'send'");
+    let result = office.yard.home.sql_one("SELECT result FROM outbox WHERE step = 'send'");
     assert_eq!(result, "you have sent the draft yourself");
     assert_eq!((office.you().sent().len(), office.times(&asked.action)), (1, 0));
 }
@@ -478,7 +477,7 @@ async fn a_sent_message_takes_the_place_of_the_draft_before_it() {
         office.approve(&asked).await;
         assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
         assert_eq!(office.you().drafts().len(), usize::from(changed), "a changed draft stays");
-        office.yard.house.clock.advance(61);
+        office.yard.home.clock.advance(61);
     }
 }
 

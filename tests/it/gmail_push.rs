@@ -18,10 +18,10 @@ use axum::{
 };
 use tokio::runtime::Runtime;
 
-use crate::{
-    gmail_house::{signed_in_at, state_of},
+use crate::support::{
+    gmail_home::{signed_in_at, state_of},
     google::{Google, YOU},
-    house::{House, eventually},
+    test_home::{TestHome, eventually},
 };
 
 /// A subscription that holds a pull open until there is something, as Pub/Sub does.
@@ -74,7 +74,7 @@ fn start(subscription: &Arc<Subscription>) -> (Runtime, SocketAddr) {
 }
 
 /// An account that is pushed to, and looks by itself only so often.
-fn pushed(google: &Google, pubsub: SocketAddr, seconds: u32) -> House {
+fn pushed(google: &Google, pubsub: SocketAddr, seconds: u32) -> TestHome {
     let push = format!(
         "push = {{ topic = \"projects/p/topics/t\", subscription = \"projects/p/subscriptions/s\" }}\npubsub_api = \"http://{pubsub}\"\n[mail]\npoll_seconds = {seconds}"
     );
@@ -85,14 +85,14 @@ fn pushed(google: &Google, pubsub: SocketAddr, seconds: u32) -> House {
 fn a_subscription_that_hears_nothing_is_told_by_the_mail_that_came() {
     let google = Google::start();
     let (runtime, address) = start(&Arc::new(Subscription::default()));
-    let house = pushed(&google, address, 1);
-    let mut daemon = house.daemon();
+    let home = pushed(&google, address, 1);
+    let mut daemon = home.daemon();
     eventually("Gmail was asked to write", || (google.calls("POST", "/watch") == 1).then_some(()));
     for nth in 0..4 {
         let looks = google.calls("GET", "/history?");
         eventually("it looks by the clock", || (google.calls("GET", "/history?") >= looks + 2).then_some(()));
-        let id = google.person(YOU).receives(house.letter(&format!("unannounced-{nth}")).question().text());
-        eventually("the mail is in", || (state_of(&house, &id) == "task").then_some(()));
+        let id = google.person(YOU).receives(home.letter(&format!("unannounced-{nth}")).question().text());
+        eventually("the mail is in", || (state_of(&home, &id) == "task").then_some(()));
     }
     let told = daemon.until("push has lapsed");
     assert!(told.contains("no push has announced"), "{told}");
@@ -106,15 +106,15 @@ fn a_push_brings_mail_at_once_and_its_end_is_told() {
     let google = Google::start();
     let subscription = Arc::new(Subscription::default());
     let (runtime, address) = start(&subscription);
-    let house = pushed(&google, address, 3600);
-    let mut daemon = house.daemon();
+    let home = pushed(&google, address, 3600);
+    let mut daemon = home.daemon();
     eventually("Gmail was asked to write", || (google.calls("POST", "/watch") == 1).then_some(()));
     // Nothing would be looked for in the next hour.
     eventually("the first looks are over", || (google.calls("GET", "/history?") >= 1).then_some(()));
     std::thread::sleep(Duration::from_millis(500));
-    let id = google.person(YOU).receives(house.letter("one").question().text());
+    let id = google.person(YOU).receives(home.letter("one").question().text());
     subscription.waiting.fetch_add(1, Ordering::SeqCst);
-    eventually("the mail is in", || (state_of(&house, &id) == "task").then_some(()));
+    eventually("the mail is in", || (state_of(&home, &id) == "task").then_some(()));
     assert_eq!(subscription.acknowledged.load(Ordering::SeqCst), 1);
     subscription.broken.store(403, Ordering::SeqCst);
     let told = daemon.until("push has lapsed");

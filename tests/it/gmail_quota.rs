@@ -14,10 +14,10 @@ use std::{
 
 use adjutant::clock::Clock;
 
-use crate::{
-    gmail_house::{signed_in, state_of},
+use crate::support::{
+    gmail_home::{signed_in, state_of},
     google::{Google, Trouble, YOU},
-    house::{House, eventually},
+    test_home::{TestHome, eventually},
 };
 
 /// Nobody has asked for so long: everybody waits.
@@ -104,7 +104,7 @@ impl Drop for Ticking {
 /// A mailbox full of old mail behind a meter, and the time that passes there.
 struct Edge {
     google: Google,
-    house: House,
+    home: TestHome,
     meter: Arc<Meter>,
     ticking: Ticking,
 }
@@ -112,20 +112,20 @@ struct Edge {
 impl Edge {
     fn reach(mails: usize, moody: usize) -> Self {
         let google = Google::start();
-        let house = signed_in(&google, YOU, "");
-        fill(&google, &house, mails);
-        let meter = Meter::new(house.clock.clone(), moody);
+        let home = signed_in(&google, YOU, "");
+        fill(&google, &home, mails);
+        let meter = Meter::new(home.clock.clone(), moody);
         let guard = Arc::clone(&meter);
         google.guards(move |_, path| guard.admit(path));
         let ticking = Ticking::start(Arc::clone(&meter));
-        Self { google, house, meter, ticking }
+        Self { google, home, meter, ticking }
     }
 }
 
-fn fill(google: &Google, house: &House, mails: usize) {
+fn fill(google: &Google, home: &TestHome, mails: usize) {
     let you = google.person(YOU);
     for nth in 0..mails {
-        you.receives(house.letter(&format!("old{nth}")).text());
+        you.receives(home.letter(&format!("old{nth}")).text());
     }
 }
 
@@ -135,17 +135,17 @@ fn knob() -> usize {
 
 async fn backfill(moody: usize) {
     let mails = knob();
-    let Edge { google: _google, house, meter, ticking: _ticking } = Edge::reach(mails, moody);
-    let begun = house.clock.now().utc();
-    let report = house.once().await;
+    let Edge { google: _google, home, meter, ticking: _ticking } = Edge::reach(mails, moody);
+    let begun = home.clock.now().utc();
+    let report = home.once().await;
     assert_eq!(report.troubles, [""; 0]);
-    assert_eq!(house.count("ledger"), mails as u64);
-    assert_eq!(house.count("ledger WHERE state IN ('failed', 'parked', 'gone', 'pending')"), 0);
-    assert_eq!(house.count("ledger WHERE retries > 0"), 0, "a limit turned into a failure");
+    assert_eq!(home.count("ledger"), mails as u64);
+    assert_eq!(home.count("ledger WHERE state IN ('failed', 'parked', 'gone', 'pending')"), 0);
+    assert_eq!(home.count("ledger WHERE retries > 0"), 0, "a limit turned into a failure");
     let (most, refused) = (meter.most.load(Ordering::SeqCst), meter.refused.load(Ordering::SeqCst));
-    let took = (house.clock.now().utc() - begun).num_seconds();
+    let took = (home.clock.now().utc() - begun).num_seconds();
     println!("{mails} mails in {took} s: at most {most} of 6000 units in any minute, {refused} refusals");
-    crate::campaign::Campaign::new("quota", mails, mails).lost(0).print();
+    crate::support::campaign::Campaign::new("quota", mails, mails).lost(0).print();
     assert!(most <= 6_000, "{most} units in a minute");
     if moody == 0 {
         assert_eq!(refused, 0, "the quota was overdrawn");
@@ -154,7 +154,7 @@ async fn backfill(moody: usize) {
     } else {
         assert!(refused > 0);
     }
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,23 +170,23 @@ async fn a_server_that_says_too_much_is_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn new_mail_does_not_wait_behind_old() {
     let mails = knob();
-    let Edge { google, house, meter: _meter, ticking } = Edge::reach(mails, 0);
-    let worker = house.worker().await;
+    let Edge { google, home, meter: _meter, ticking } = Edge::reach(mails, 0);
+    let worker = home.worker().await;
     let working = tokio::spawn(async move {
         let report = worker.run_once().await;
         worker.stop().await;
         report
     });
-    eventually("a part of the old mail is in", || (house.count("ledger") >= 30).then_some(()));
-    let fresh = google.person(YOU).receives(house.letter("fresh").question().text());
+    eventually("a part of the old mail is in", || (home.count("ledger") >= 30).then_some(()));
+    let fresh = google.person(YOU).receives(home.letter("fresh").question().text());
     let report = working.await.unwrap().unwrap();
     drop(ticking);
     assert_eq!(report.troubles, [""; 0]);
-    assert_eq!(state_of(&house, &fresh), "task");
+    assert_eq!(state_of(&home, &fresh), "task");
     let before = format!(
         "SELECT count(*) FROM ledger WHERE mail_id < (SELECT mail_id FROM ledger WHERE source_key = '{fresh}')"
     );
-    let place: usize = house.sql_one(&before).parse().unwrap();
+    let place: usize = home.sql_one(&before).parse().unwrap();
     println!("the new mail was read after {place} of {mails} old ones");
     assert!(place + 30 < mails, "it waited for {place} of {mails}");
 }

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
-    gmail_house::{ledger, once_in_pages, signed_in},
+use crate::support::{
+    gmail_home::{ledger, once_in_pages, signed_in},
     google::{Fault, Google, Person, Trouble},
-    house::{Dice, House, once},
+    test_home::{SeededRandom, TestHome, once},
 };
 
 /// What a person does to their mailbox between two looks, and what is true of it then.
@@ -20,20 +20,20 @@ struct Mailbox<'a> {
 }
 
 impl Mailbox<'_> {
-    fn letter(&mut self, house: &House) -> String {
+    fn letter(&mut self, home: &TestHome) -> String {
         self.count += 1;
-        let letter = house.letter(&format!("m{}", self.count));
+        let letter = home.letter(&format!("m{}", self.count));
         if self.count.is_multiple_of(2) { letter.question().text() } else { letter.text() }
     }
 
-    fn some(&self, dice: &mut Dice) -> Option<String> {
+    fn some(&self, dice: &mut SeededRandom) -> Option<String> {
         let ids = self.person.ids(None);
         let nth = usize::try_from(dice.below(ids.len() as u64)).unwrap();
         ids.get(nth).cloned()
     }
 
-    fn meddle(&mut self, house: &House, dice: &mut Dice) {
-        let text = self.letter(house);
+    fn meddle(&mut self, home: &TestHome, dice: &mut SeededRandom) {
+        let text = self.letter(home);
         match dice.below(10) {
             0..=3 => drop(self.ever.insert(self.person.receives(text), true)),
             4 => drop(self.ever.insert(self.person.stores(text, &["SENT"]), true)),
@@ -61,7 +61,7 @@ impl Mailbox<'_> {
     }
 }
 
-fn trouble(dice: &mut Dice) -> Fault {
+fn trouble(dice: &mut SeededRandom) -> Fault {
     let (path, trouble) = match dice.below(9) {
         0 | 1 => ("/history?", Trouble::HistoryGone),
         2 => ("/history?", Trouble::ErrorBefore(503)),
@@ -77,18 +77,18 @@ fn trouble(dice: &mut Dice) -> Fault {
 }
 
 /// One look; whatever goes wrong in it, the next goes on. Now and then with pages of two or three.
-async fn look(house: &House, google: &Google, dice: &mut Dice) {
+async fn look(home: &TestHome, google: &Google, dice: &mut SeededRandom) {
     match dice.below(3) {
-        0 => once(house.worker().await).await,
-        _ => once_in_pages(house, google, 2 + u32::try_from(dice.below(2)).unwrap()).await,
+        0 => once(home.worker().await).await,
+        _ => once_in_pages(home, google, 2 + u32::try_from(dice.below(2)).unwrap()).await,
     };
-    house.clock.advance(60);
+    home.clock.advance(60);
 }
 
-async fn schedule(google: &Google, address: &str, dice: &mut Dice) -> usize {
-    let house = signed_in(google, address, "");
+async fn schedule(google: &Google, address: &str, dice: &mut SeededRandom) -> usize {
+    let home = signed_in(google, address, "");
     // A stopped clock that nobody moves would never let a limit pass.
-    let clock = house.clock.clone();
+    let clock = home.clock.clone();
     let ticking = tokio::spawn(async move {
         loop {
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
@@ -98,23 +98,23 @@ async fn schedule(google: &Google, address: &str, dice: &mut Dice) -> usize {
     let mut mailbox = Mailbox { person: google.person(address), ever: BTreeMap::new(), count: 0 };
     for _ in 0..3 + dice.below(5) {
         for _ in 0..dice.below(6) {
-            mailbox.meddle(&house, dice);
+            mailbox.meddle(&home, dice);
         }
         if dice.below(2) == 0 {
             google.breaks(trouble(dice));
         }
-        look(&house, google, dice).await;
+        look(&home, google, dice).await;
     }
     google.mends();
     for _ in 0..2 {
-        look(&house, google, dice).await;
+        look(&home, google, dice).await;
     }
     ticking.abort();
-    check(&house, &mailbox).await
+    check(&home, &mailbox).await
 }
 
-async fn check(house: &House, mailbox: &Mailbox<'_>) -> usize {
-    let rows = ledger(house);
+async fn check(home: &TestHome, mailbox: &Mailbox<'_>) -> usize {
+    let rows = ledger(home);
     let keys: BTreeSet<String> = rows.iter().map(|(key, _)| key.clone()).collect();
     assert_eq!(keys.len(), rows.len(), "an id is in the ledger twice");
     let ours = mailbox.ours();
@@ -126,18 +126,18 @@ async fn check(house: &House, mailbox: &Mailbox<'_>) -> usize {
         let answered = ["task", "linked", "no_task", "duplicate"].contains(&state.as_str());
         assert!(answered || (state == "gone" && !ours.contains(key)), "{key} is {state}");
     }
-    let twice = house.sql("SELECT mail_id, count(*) FROM run WHERE kind = 'mail' AND parent_run IS NULL GROUP BY mail_id HAVING count(*) > 1");
+    let twice = home.sql("SELECT mail_id, count(*) FROM run WHERE kind = 'mail' AND parent_run IS NULL GROUP BY mail_id HAVING count(*) > 1");
     assert_eq!(twice, [[""; 0]; 0], "worked twice");
-    let twins = house.sql("SELECT source, count(*) FROM tasks GROUP BY source, objective HAVING count(*) > 1");
+    let twins = home.sql("SELECT source, count(*) FROM tasks GROUP BY source, objective HAVING count(*) > 1");
     assert_eq!(twins, [[""; 0]; 0], "two tasks of one mail");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
     rows.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_happens_the_ledger_has_what_the_mailbox_has() {
     let cases: usize = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
-    let mut dice = Dice::thrown("gmail schedules");
+    let mut dice = SeededRandom::thrown("gmail schedules");
     let people: Vec<String> = (0..cases).map(|nth| format!("p{nth}@home.example")).collect();
     let google = Google::with_people(&people);
     let mut mails = 0;
@@ -149,5 +149,5 @@ async fn whatever_happens_the_ledger_has_what_the_mailbox_has() {
     }
     assert!(mails > cases, "{mails} mails in {cases} schedules");
     println!("{cases} schedules, {mails} mails in the ledgers, none lost, none twice");
-    crate::campaign::Campaign::new("schedules on Gmail", cases, cases).lost(0).twice(0).print();
+    crate::support::campaign::Campaign::new("schedules on Gmail", cases, cases).lost(0).twice(0).print();
 }

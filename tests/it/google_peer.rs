@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::google::{Fault, Google, Trouble, YOU};
+use crate::support::google::{Fault, Google, Trouble, YOU};
 
 const MAIL: &str = "From: Tom Baker <tom@bakerand.example>\r\nTo: you@home.example\r\nSubject: Hello\r\nMessage-ID: <a@it.example>\r\n\r\nHi?\r\n";
 

@@ -10,11 +10,11 @@ use adjutant::{
     store::{PendingWrite, StoreError, Write},
 };
 
-use crate::house::{House, Kind};
+use crate::support::test_home::{Kind, TestHome};
 
 /// Commits in the write-ahead log: frames that say how large the database is after them.
-fn commits(house: &House) -> usize {
-    let log = std::fs::read(house.root().join("data/tasks.db-wal")).unwrap();
+fn commits(home: &TestHome) -> usize {
+    let log = std::fs::read(home.root().join("data/tasks.db-wal")).unwrap();
     if log.is_empty() {
         return 0;
     }
@@ -30,9 +30,9 @@ fn setting(nth: usize) -> Write {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_at_once_share_commits_and_a_refused_one_fails_alone() {
-    let house = House::active();
-    let app = house.app().await;
-    let before = commits(&house);
+    let home = TestHome::active();
+    let app = home.app().await;
+    let before = commits(&home);
     let mut asked = Vec::new();
     for nth in 0..400 {
         let store = app.store.clone();
@@ -50,17 +50,17 @@ async fn many_at_once_share_commits_and_a_refused_one_fails_alone() {
         assert_eq!(outcome.is_err(), nth % 50 == 25, "{nth}: {outcome:?}");
         refused += usize::from(outcome.is_err());
     }
-    let made = commits(&house) - before;
+    let made = commits(&home) - before;
     println!("400 writes in {made} commits");
     assert!((1..=100).contains(&made), "{made} commits for 400 writes");
-    assert_eq!(house.count("setting WHERE name LIKE 'it.%'"), 400 - refused as u64);
+    assert_eq!(home.count("setting WHERE name LIKE 'it.%'"), 400 - refused as u64);
 }
 
 /// An answer nobody waits for yet is not the one that tells all others theirs.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asks_ahead_holds_up_neither_itself_nor_others() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     let limit = Duration::from_secs(60);
     for round in 0..100 {
         let other = app.store.clone();
@@ -79,29 +79,29 @@ async fn who_asks_ahead_holds_up_neither_itself_nor_others() {
         drop(forgotten);
     }
     app.store.write(setting(2_000)).await.unwrap();
-    assert_eq!(house.count("setting WHERE name LIKE 'it.%'"), 901 + 100);
+    assert_eq!(home.count("setting WHERE name LIKE 'it.%'"), 901 + 100);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_illegal_transition_is_refused_and_its_neighbours_are_stored() {
-    let house = House::samples();
-    house.once().await;
-    house.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
-    let app = house.app().await;
+    let home = TestHome::samples();
+    home.once().await;
+    home.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
+    let app = home.app().await;
     let back = Write::SetMode { account: AccountId::from("samples"), mode: AccountMode::Active, at: app.clock.now() };
     let (first, refused, last) =
         tokio::join!(app.store.write(setting(1)), app.store.write(back), app.store.write(setting(2)));
     assert!(matches!(&refused, Err(StoreError::Refused(why)) if why.contains("from retired to active")), "{refused:?}");
     assert!(first.is_ok() && last.is_ok());
-    assert_eq!(house.count("setting WHERE name LIKE 'it.%'"), 2);
-    assert_eq!(house.sql_one("SELECT mode FROM account WHERE account = 'samples'"), "retired");
+    assert_eq!(home.count("setting WHERE name LIKE 'it.%'"), 2);
+    assert_eq!(home.sql_one("SELECT mode FROM account WHERE account = 'samples'"), "retired");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_acknowledged_can_be_seen_by_everybody() {
-    let house = House::active();
-    let app = house.app().await;
-    let other = house.database();
+    let home = TestHome::active();
+    let app = home.app().await;
+    let other = home.database();
     for nth in 0..50 {
         app.store.write(setting(nth)).await.unwrap();
         let seen: String = other
@@ -113,15 +113,15 @@ async fn what_is_acknowledged_can_be_seen_by_everybody() {
 
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
-    let house = House::real_time(Kind::Active);
+    let home = TestHome::real_time(Kind::Active);
     for nth in 1..=8 {
-        let mut child = house.command(&["tasks", "add", &format!("Task of kill {nth}")]).spawn().unwrap();
+        let mut child = home.command(&["tasks", "add", &format!("Task of kill {nth}")]).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(line.starts_with(&format!("Task {nth} added")), "{line}");
-        assert_eq!(house.count(&format!("tasks WHERE objective = 'Task of kill {nth}' AND status = 'READY'")), 1);
+        assert_eq!(home.count(&format!("tasks WHERE objective = 'Task of kill {nth}' AND status = 'READY'")), 1);
     }
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }

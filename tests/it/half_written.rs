@@ -1,6 +1,6 @@
 //! A mail that is read while it is still being written is read again when it is whole, and answered once.
 
-use crate::{crash_matrix::approve_all, house::House};
+use crate::{crash_matrix::approve_all, support::test_home::TestHome};
 
 const DANA: &str = "dana@work.example";
 
@@ -19,30 +19,30 @@ fn calendar(summary: &str) -> String {
 }
 
 /// Delivers the beginning of a mail up to these words, lets it be worked, and then the whole.
-async fn deliver_in_two(house: &House, whole: &str, pause_behind: &str) {
+async fn deliver_in_two(home: &TestHome, whole: &str, pause_behind: &str) {
     let at = whole.find(pause_behind).unwrap() + pause_behind.len();
-    house.deliver("slow", &whole[..at]);
-    house.once().await;
-    house.clock.advance(60);
-    house.deliver("slow", whole);
-    house.once().await;
-    house.must_be_sound().await;
+    home.deliver("slow", &whole[..at]);
+    home.once().await;
+    home.clock.advance(60);
+    home.deliver("slow", whole);
+    home.once().await;
+    home.must_be_sound().await;
 }
 
-fn states(house: &House) -> Vec<String> {
-    house.sql("SELECT state FROM ledger WHERE direction = 'in' ORDER BY mail_id").into_iter().flatten().collect()
+fn states(home: &TestHome) -> Vec<String> {
+    home.sql("SELECT state FROM ledger WHERE direction = 'in' ORDER BY mail_id").into_iter().flatten().collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn half_an_invitation_is_read_whole() {
-    let house = House::active();
+    let home = TestHome::active();
     let whole = head("text/calendar; method=REQUEST") + &calendar("Lunch with the board about the merger");
-    deliver_in_two(&house, &whole, "about the mer").await;
-    assert_eq!(states(&house), ["no_task", "task"], "{:?}", house.sql("SELECT reason FROM ledger"));
-    let open = house.sql("SELECT objective FROM tasks WHERE status <> 'CANCELLED'");
+    deliver_in_two(&home, &whole, "about the mer").await;
+    assert_eq!(states(&home), ["no_task", "task"], "{:?}", home.sql("SELECT reason FROM ledger"));
+    let open = home.sql("SELECT objective FROM tasks WHERE status <> 'CANCELLED'");
     assert_eq!(open.len(), 1);
     assert!(open[0][0].contains("the merger"), "{open:?}");
-    assert_eq!(house.count("item WHERE state = 'open'"), 1);
+    assert_eq!(home.count("item WHERE state = 'open'"), 1);
 }
 
 /// The listed person is answered as soon as the calendar part is there; the rest is no reason to answer again.
@@ -60,24 +60,24 @@ async fn what_was_answered_half_is_not_answered_again_whole() {
         (mixed("Hello Alex, see you there."), "--q\nContent-Type: text/plain"),
         (alone, "SUMMARY:Lunch\n"),
     ] {
-        let house = House::active();
-        house.policy(&format!("allow: [{DANA}]"));
-        deliver_in_two(&house, &whole, pause).await;
-        assert_eq!(house.sent().len(), 1, "{pause}: {:?}", house.sent());
-        assert_eq!(states(&house), ["task", "linked"], "{pause}: {:?}", house.sql("SELECT reason FROM ledger"));
-        house.once().await;
-        assert_eq!(house.sent().len(), 1, "{pause}");
+        let home = TestHome::active();
+        home.policy(&format!("allow: [{DANA}]"));
+        deliver_in_two(&home, &whole, pause).await;
+        assert_eq!(home.sent().len(), 1, "{pause}: {:?}", home.sent());
+        assert_eq!(states(&home), ["task", "linked"], "{pause}: {:?}", home.sql("SELECT reason FROM ledger"));
+        home.once().await;
+        assert_eq!(home.sent().len(), 1, "{pause}");
     }
 }
 
 /// What the rest asks for beside that is a task, and its answer waits for a yes whoever wrote it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_in_the_rest_is_asked_about() {
-    let house = House::active();
-    house.policy(&format!("allow: [{DANA}]"));
+    let home = TestHome::active();
+    home.policy(&format!("allow: [{DANA}]"));
     let whole = head("text/plain")
         + "Hi Alex,\n\nThanks for yesterday.\n\nCould we find time for a 30-min catch-up next week?\n\nDana\n";
-    deliver_in_two(&house, &whole, "yesterday.").await;
-    assert_eq!(house.count("tasks WHERE status <> 'CANCELLED'"), 1, "{:?}", house.sql("SELECT reason FROM ledger"));
-    approve_all(&house);
+    deliver_in_two(&home, &whole, "yesterday.").await;
+    assert_eq!(home.count("tasks WHERE status <> 'CANCELLED'"), 1, "{:?}", home.sql("SELECT reason FROM ledger"));
+    approve_all(&home);
 }

@@ -2,28 +2,28 @@
 
 use std::fs;
 
-use crate::house::{House, Kind, Letter};
+use crate::support::test_home::{Kind, MailBuilder, TestHome};
 
 const OLD: &str = "Mon, 03 Feb 2020 09:00:00 +0000";
 
-fn letters(house: &House) -> Vec<Letter> {
+fn letters(home: &TestHome) -> Vec<MailBuilder> {
     vec![
-        house.letter("new").question(),
-        house.letter("old").question().date(OLD),
-        house.letter("noise").header("Precedence: bulk").header("List-Unsubscribe: <https://x.example/>"),
+        home.letter("new").question(),
+        home.letter("old").question().date(OLD),
+        home.letter("noise").header("Precedence: bulk").header("List-Unsubscribe: <https://x.example/>"),
     ]
 }
 
-fn ledger(house: &House) -> Vec<Vec<String>> {
-    house.sql("SELECT account, source_key, state, reason FROM ledger ORDER BY mail_id")
+fn ledger(home: &TestHome) -> Vec<Vec<String>> {
+    home.sql("SELECT account, source_key, state, reason FROM ledger ORDER BY mail_id")
 }
 
-fn states(house: &House) -> Vec<String> {
+fn states(home: &TestHome) -> Vec<String> {
     let query = "SELECT m.subject || ': ' || l.state FROM ledger l JOIN mail m USING (mail_id) ORDER BY 1";
-    house.sql(query).into_iter().flatten().collect()
+    home.sql(query).into_iter().flatten().collect()
 }
 
-fn mbox(letters: &[Letter]) -> String {
+fn mbox(letters: &[MailBuilder]) -> String {
     letters
         .iter()
         .map(|letter| {
@@ -38,9 +38,9 @@ fn mbox(letters: &[Letter]) -> String {
 #[test]
 fn every_kind_of_archive_twice_is_the_same_ledger() {
     for kind in ["mbox", "eml", "folder", "maildir"] {
-        let house = House::real_time(Kind::Active);
-        let letters = letters(&house);
-        let place = house.root().join("archive");
+        let home = TestHome::real_time(Kind::Active);
+        let letters = letters(&home);
+        let place = home.root().join("archive");
         match kind {
             "mbox" => fs::write(&place, mbox(&letters)).unwrap(),
             "eml" => fs::write(&place, letters[0].text()).unwrap(),
@@ -57,66 +57,66 @@ fn every_kind_of_archive_twice_is_the_same_ledger() {
             }
         }
         let path = place.to_string_lossy().into_owned();
-        let report = house.json(&["import", &path]);
+        let report = home.json(&["import", &path]);
         let mails = if kind == "eml" { 1 } else { 3 };
         assert_eq!((report["mails"].as_u64(), report["new"].as_u64()), (Some(mails), Some(mails)), "{kind}: {report}");
         if kind != "eml" {
-            assert_eq!(states(&house), ["About new: task", "About noise: no_task", "About old: no_task"], "{kind}");
+            assert_eq!(states(&home), ["About new: task", "About noise: no_task", "About old: no_task"], "{kind}");
             assert_eq!(
-                house.sql_one("SELECT reason FROM ledger JOIN mail USING (mail_id) WHERE subject = 'About old'"),
+                home.sql_one("SELECT reason FROM ledger JOIN mail USING (mail_id) WHERE subject = 'About old'"),
                 "old: written 2020-02-03"
             );
         }
-        let before = ledger(&house);
-        let again = house.json(&["import", &path]);
+        let before = ledger(&home);
+        let again = home.json(&["import", &path]);
         assert_eq!(again["new"].as_u64(), Some(0), "{kind}: {again}");
-        assert_eq!(ledger(&house), before, "{kind}");
-        assert_eq!(house.count("tasks"), 1);
+        assert_eq!(ledger(&home), before, "{kind}");
+        assert_eq!(home.count("tasks"), 1);
         // It only observes.
-        assert_eq!(house.count("outbox WHERE class <> 'R0' AND state <> 'withheld'"), 0);
-        assert_eq!(house.run(&["mail", "mode", "import", "active"]).code, 1);
-        assert_eq!(house.run(&["doctor"]).code, 0);
+        assert_eq!(home.count("outbox WHERE class <> 'R0' AND state <> 'withheld'"), 0);
+        assert_eq!(home.run(&["mail", "mode", "import", "active"]).code, 1);
+        assert_eq!(home.run(&["doctor"]).code, 0);
     }
 }
 
 #[test]
 fn old_mail_opens_tasks_when_asked_to() {
-    let house = House::real_time(Kind::Active);
-    let place = house.root().join("a.mbox");
-    fs::write(&place, mbox(&letters(&house))).unwrap();
-    house.json(&["import", &place.to_string_lossy(), "--tasks", "--account", "past"]);
-    assert_eq!(states(&house), ["About new: task", "About noise: no_task", "About old: task"]);
-    assert_eq!(house.sql("SELECT DISTINCT account FROM ledger"), [["past"]]);
+    let home = TestHome::real_time(Kind::Active);
+    let place = home.root().join("a.mbox");
+    fs::write(&place, mbox(&letters(&home))).unwrap();
+    home.json(&["import", &place.to_string_lossy(), "--tasks", "--account", "past"]);
+    assert_eq!(states(&home), ["About new: task", "About noise: no_task", "About old: task"]);
+    assert_eq!(home.sql("SELECT DISTINCT account FROM ledger"), [["past"]]);
 }
 
 #[test]
 fn what_cannot_be_imported_is_said() {
-    let house = House::real_time(Kind::Active);
-    let missing = house.run(&["import", "/nowhere/at/all.mbox"]);
+    let home = TestHome::real_time(Kind::Active);
+    let missing = home.run(&["import", "/nowhere/at/all.mbox"]);
     assert_eq!(missing.code, 1);
     assert!(missing.err.contains("/nowhere/at/all.mbox cannot be imported"), "{}", missing.err);
-    house.write("x.eml", &house.letter("x").text());
-    let path = house.root().join("x.eml").to_string_lossy().into_owned();
+    home.write("x.eml", &home.letter("x").text());
+    let path = home.root().join("x.eml").to_string_lossy().into_owned();
     for name in ["work", "local", "../evil", ""] {
-        assert_eq!(house.run(&["import", &path, "--account", name]).code, 1, "{name}");
+        assert_eq!(home.run(&["import", &path, "--account", name]).code, 1, "{name}");
     }
-    assert_eq!(house.count("ledger"), 0);
+    assert_eq!(home.count("ledger"), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_read_is_in_the_ledger_and_read_when_it_can_be() {
-    let house = House::active();
-    let place = house.root().join("archive");
-    let letters: Vec<Letter> = (0..70).map(|nth| house.letter(&format!("n{nth:02}"))).collect();
+    let home = TestHome::active();
+    let place = home.root().join("archive");
+    let letters: Vec<MailBuilder> = (0..70).map(|nth| home.letter(&format!("n{nth:02}"))).collect();
     for letter in &letters {
-        house.write(&format!("archive/{}.eml", letter.id), &letter.text());
+        home.write(&format!("archive/{}.eml", letter.id), &letter.text());
     }
     // It is there when the archive is listed, and not when its turn comes.
     let lost = place.join("n69.eml");
-    let app = house.app().await;
+    let app = home.app().await;
     let report = app.import(&place, "past", false, |_| drop(fs::remove_file(&lost))).await.unwrap();
     assert_eq!((report.mails, report.new, report.unreadable), (70, 70, 1));
-    let parked = || house.sql("SELECT state, reason FROM ledger WHERE source_key LIKE 'file/%'");
+    let parked = || home.sql("SELECT state, reason FROM ledger WHERE source_key LIKE 'file/%'");
     assert_eq!(parked().len(), 1);
     assert!(parked()[0][0] == "parked" && parked()[0][1].contains("n69.eml cannot be read"), "{:?}", parked());
     assert_eq!(app.import(&place, "past", false, |_| ()).await.unwrap().new, 0);
@@ -124,21 +124,21 @@ async fn what_cannot_be_read_is_in_the_ledger_and_read_when_it_can_be() {
     let report = app.import(&place, "past", false, |_| ()).await.unwrap();
     assert_eq!((report.mails, report.new, report.unreadable), (70, 1, 0));
     assert_eq!(parked()[0][0], "gone");
-    assert_eq!(house.count("mail WHERE subject = 'About n69'"), 1);
-    house.must_be_sound().await;
+    assert_eq!(home.count("mail WHERE subject = 'About n69'"), 1);
+    home.must_be_sound().await;
 }
 
 #[test]
 fn names_used_again_in_an_archive_are_other_mails() {
-    let house = House::real_time(Kind::Active);
-    house.write("archive/new/other", &house.letter("other").text());
+    let home = TestHome::real_time(Kind::Active);
+    home.write("archive/new/other", &home.letter("other").text());
     for (round, id) in ["one", "two"].into_iter().enumerate() {
-        house.write("archive/cur/same:2,S", &house.letter(id).text());
+        home.write("archive/cur/same:2,S", &home.letter(id).text());
         std::thread::sleep(std::time::Duration::from_millis(320));
-        let report = house.json(&["import", &house.root().join("archive").to_string_lossy()]);
+        let report = home.json(&["import", &home.root().join("archive").to_string_lossy()]);
         assert_eq!(report["new"].as_u64(), Some(2 - round as u64), "{report}");
     }
-    assert_eq!(states(&house).len(), 3);
+    assert_eq!(states(&home).len(), 3);
 }
 
 /// Whatever the time of its envelope says, a message is one of its own.
@@ -150,12 +150,12 @@ fn no_mail_is_lost_behind_an_envelope_of_an_absurd_time() {
         "Thu Feb 31 00:00:00 2026",
         "Thu, 01 Jan 2026 00:00:00 +0000",
     ] {
-        let house = House::real_time(Kind::Active);
-        let (one, two) = (house.letter("one").question(), house.letter("two").question());
+        let home = TestHome::real_time(Kind::Active);
+        let (one, two) = (home.letter("one").question(), home.letter("two").question());
         let text = format!("From a@b Wed Nov 18 03:00:00 2026\n{}\nFrom a@b {time}\n{}", one.text(), two.text());
-        fs::write(house.root().join("archive.mbox"), text).unwrap();
-        let path = house.root().join("archive.mbox").to_string_lossy().into_owned();
-        house.json(&["import", &path]);
-        assert_eq!(states(&house).len(), 2, "{time}: {:?}", states(&house));
+        fs::write(home.root().join("archive.mbox"), text).unwrap();
+        let path = home.root().join("archive.mbox").to_string_lossy().into_owned();
+        home.json(&["import", &path]);
+        assert_eq!(states(&home).len(), 2, "{time}: {:?}", states(&home));
     }
 }

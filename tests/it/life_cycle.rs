@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use adjutant::{
     app::{App, NewTask},
-    model::{AccountMode, MailId, Priority, Status},
-    store::value::{TaskEditKind, Verdict},
+    model::{AccountMode, DecisionKind, MailId, Priority, TaskEditKind, TaskStatus},
 };
 use proptest::{
     collection::vec,
@@ -18,7 +17,7 @@ use proptest::{
 
 use crate::{
     engine_faults::spoil,
-    house::{Dice, House, once, set_mode},
+    support::test_home::{SeededRandom, TestHome, once, set_mode},
 };
 
 #[derive(Debug, Clone)]
@@ -26,7 +25,7 @@ enum Act {
     Add(Option<Priority>),
     /// On the task of that number.
     Edit(u8, Wish),
-    Decide(Verdict),
+    Decide(DecisionKind),
     Mail(u8),
     NotATask(u8),
     MakeTask(u8),
@@ -68,7 +67,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         2 => proptest::option::of(levels()).prop_map(Act::Add),
         8 => (1..7_u8, wish).prop_map(|(number, wish)| Act::Edit(number, wish)),
-        3 => select(Verdict::ALL.to_vec()).prop_map(Act::Decide),
+        3 => select(DecisionKind::ALL.to_vec()).prop_map(Act::Decide),
         5 => any::<u8>().prop_map(Act::Mail),
         1 => (1..6_u8).prop_map(Act::NotATask),
         1 => (1..6_u8).prop_map(Act::MakeTask),
@@ -88,12 +87,12 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// What is refused is refused; only the state afterwards counts.
-fn perform(house: &House, nth: usize, act: &Act) {
-    house.clock.advance(1);
+fn perform(home: &TestHome, nth: usize, act: &Act) {
+    home.clock.advance(1);
     if let Act::Killed(after) = act {
         let doomed = runtime();
         doomed.block_on(async {
-            let worker = house.worker().await;
+            let worker = home.worker().await;
             let story = tokio::spawn(async move {
                 let outcome = worker.run_once().await;
                 drop(worker);
@@ -101,33 +100,33 @@ fn perform(house: &House, nth: usize, act: &Act) {
             });
             drop(tokio::time::timeout(Duration::from_millis((*after).into()), story).await);
         });
-        doomed.shutdown_timeout(crate::house::PATIENCE);
+        doomed.shutdown_timeout(crate::support::test_home::PATIENCE);
         return;
     }
     let life = runtime();
-    life.block_on(live(house, nth, act));
-    life.shutdown_timeout(crate::house::PATIENCE);
+    life.block_on(live(home, nth, act));
+    life.shutdown_timeout(crate::support::test_home::PATIENCE);
 }
 
-async fn live(house: &House, nth: usize, act: &Act) {
+async fn live(home: &TestHome, nth: usize, act: &Act) {
     match act {
-        Act::Mail(kind) => return post(house, nth, *kind),
-        Act::Once => return drop(house.once().await),
+        Act::Mail(kind) => return post(home, nth, *kind),
+        Act::Once => return drop(home.once().await),
         Act::OnceBroken => {
-            let broken = house
+            let broken = home
                 .rigged(|rig| spoil(&mut rig.nodes.execute_tool, |_| Some(Err(anyhow::anyhow!("out of order")))))
                 .await;
             return drop(once(broken).await);
         }
-        Act::Hours(hours) => return house.clock.advance(i64::from(*hours) * 3600),
+        Act::Hours(hours) => return home.clock.advance(i64::from(*hours) * 3600),
         Act::Rules(level) => {
-            return house.rules(
+            return home.rules(
                 &format!("rules:\n  - name: all\n    when: {{ kind: {{ exists: true }} }}\n    set: {level}\n    why: so\ndefault: low\n"),
             );
         }
         _ => {}
     }
-    let app = house.app().await;
+    let app = home.app().await;
     let outcome = match act {
         Act::Add(priority) => {
             let new = NewTask { objective: format!("Task {nth}"), priority: *priority, deadline: None };
@@ -151,9 +150,9 @@ async fn live(house: &House, nth: usize, act: &Act) {
 }
 
 /// On the first of what waits, if anything does.
-async fn decide(app: &App, verdict: Verdict) -> anyhow::Result<()> {
+async fn decide(app: &App, verdict: DecisionKind) -> anyhow::Result<()> {
     match app.items().await?.first() {
-        Some(item) if verdict == Verdict::Approve => app.approve(item).await.map(drop),
+        Some(item) if verdict == DecisionKind::Approve => app.approve(item).await.map(drop),
         Some(item) => app.answer(&item.number.to_string(), verdict, "").await.map(drop),
         None => Ok(()),
     }
@@ -173,9 +172,9 @@ async fn edit(app: &App, task: &str, wish: &Wish) -> anyhow::Result<()> {
     app.edit_task(task, wish, "story").await.map(drop)
 }
 
-fn post(house: &House, nth: usize, kind: u8) {
+fn post(home: &TestHome, nth: usize, kind: u8) {
     let id = format!("s{nth}");
-    let letter = house.letter(&id);
+    let letter = home.letter(&id);
     let letter = match kind % 6 {
         0 | 1 => letter.question(),
         2 => letter.invoice(u32::from(kind)),
@@ -185,11 +184,11 @@ fn post(house: &House, nth: usize, kind: u8) {
         4 => letter.body("Alex,\n\nremind me to renew the passport by Friday.\n").from("Alex Green <you@home.example>"),
         _ => letter,
     };
-    house.post(&letter);
+    home.post(&letter);
 }
 
-fn must_be_lawful(house: &House, after: &str) {
-    let transitions = house
+fn must_be_lawful(home: &TestHome, after: &str) {
+    let transitions = home
         .sql("SELECT task_id, from_value, to_value FROM task_history WHERE field = 'status' ORDER BY task_id, entry");
     let mut at: std::collections::HashMap<String, String> = std::collections::HashMap::new();
     for row in transitions {
@@ -198,14 +197,14 @@ fn must_be_lawful(house: &House, after: &str) {
         let legal = if before.is_empty() {
             row[2] == "NEW"
         } else {
-            Status::ALLOWED_TRANSITIONS.contains(&(before.parse().unwrap(), row[2].parse().unwrap()))
+            TaskStatus::ALLOWED_TRANSITIONS.contains(&(before.parse().unwrap(), row[2].parse().unwrap()))
         };
         assert!(legal, "{after}: {before} → {}", row[2]);
     }
-    for row in house.sql("SELECT task_id, status FROM tasks") {
+    for row in home.sql("SELECT task_id, status FROM tasks") {
         assert_eq!(at.get(&row[0]), Some(&row[1]), "{after}: the task is not where its history ends");
     }
-    let count = |what: &str| house.count(what);
+    let count = |what: &str| home.count(what);
     assert_eq!(
         count(
             "outbox o JOIN tasks t USING (task_id) WHERE t.status IN ('DONE', 'CANCELLED') AND o.state IN ('planned', 'parked', 'ready', 'held')"
@@ -234,39 +233,39 @@ fn must_be_lawful(house: &House, after: &str) {
 #[test]
 fn no_order_of_acts_breaks_the_life_cycle() {
     let cases = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
-    let mut dice = Dice::thrown("life_cycle");
+    let mut dice = SeededRandom::thrown("life_cycle");
     let mut seed = [0_u8; 32];
     seed.iter_mut().for_each(|byte| *byte = u8::try_from(dice.below(256)).unwrap());
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
     let story = |acts: Vec<Act>| {
-        let house = House::active();
+        let home = TestHome::active();
         for (nth, act) in acts.iter().enumerate() {
-            perform(&house, nth, act);
-            must_be_lawful(&house, &format!("after act {nth}, {act:?}"));
+            perform(&home, nth, act);
+            must_be_lawful(&home, &format!("after act {nth}, {act:?}"));
         }
         // At the end everything comes to rest, and nothing is broken.
-        perform(&house, acts.len(), &Act::Once);
-        must_be_lawful(&house, "at the end");
+        perform(&home, acts.len(), &Act::Once);
+        must_be_lawful(&home, "at the end");
         let life = runtime();
-        life.block_on(house.must_be_sound());
-        life.block_on(everything_done_can_be_done_again(&house));
-        life.shutdown_timeout(crate::house::PATIENCE);
-        assert_eq!(house.count("run WHERE status = 'running'"), 0);
-        assert_eq!(house.count("ledger WHERE state IN ('pending', 'failed')"), 0);
-        assert_eq!(house.count("outbox WHERE step = 'draft_reply' AND state = 'applied'"), house.drafts().len() as u64);
+        life.block_on(home.must_be_sound());
+        life.block_on(everything_done_can_be_done_again(&home));
+        life.shutdown_timeout(crate::support::test_home::PATIENCE);
+        assert_eq!(home.count("run WHERE status = 'running'"), 0);
+        assert_eq!(home.count("ledger WHERE state IN ('pending', 'failed')"), 0);
+        assert_eq!(home.count("outbox WHERE step = 'draft_reply' AND state = 'applied'"), home.drafts().len() as u64);
         Ok(())
     };
     runner.run(&acts(), story).unwrap();
 }
 
-async fn everything_done_can_be_done_again(house: &House) {
-    let app = house.app().await;
+async fn everything_done_can_be_done_again(home: &TestHome) {
+    let app = home.app().await;
     for run in app.list_runs(None, 1000).await.unwrap() {
         let replay = app.replay(&run.run_id.to_string()).await.unwrap();
         // What failed then does not fail now: the node was mended.
         let faulty =
-            house.count(&format!("checkpoint WHERE run_id = '{}' AND move LIKE '%out of order%'", run.run_id)) > 0;
+            home.count(&format!("checkpoint WHERE run_id = '{}' AND move LIKE '%out of order%'", run.run_id)) > 0;
         assert!(replay.identical || faulty, "{:?} {:?} {}: {:?}", run.kind, run.status, run.reason, replay.checkpoints);
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::{
     fuzz_entry::{self, CPU_TIME_LIMIT, MAX_INPUT_BYTES, cpu_time},
-    house::Dice,
+    support::test_home::SeededRandom,
 };
 
 /// What growth is still called linear: twice the work, and what caches and allocators add to it.
@@ -120,7 +120,7 @@ fn must_be_linear(faults: &[String]) {
 
 #[test]
 fn what_is_repeated_is_read_in_linear_time() {
-    let mut dice = Dice::thrown("what_is_repeated_is_read_in_linear_time");
+    let mut dice = SeededRandom::thrown("what_is_repeated_is_read_in_linear_time");
     let places = Tokens::read();
     let mut all: Vec<(&Place, &str)> =
         places.iter().flat_map(|place| place.tokens.iter().map(move |token| (place, token.as_str()))).collect();
@@ -146,7 +146,7 @@ fn what_is_repeated_is_read_in_linear_time() {
 
 #[test]
 fn combinations_are_read_in_linear_time() {
-    let mut dice = Dice::thrown("combinations_are_read_in_linear_time");
+    let mut dice = SeededRandom::thrown("combinations_are_read_in_linear_time");
     let places = Tokens::read();
     let mut faults = Vec::new();
     for _ in 0..cases(6) {

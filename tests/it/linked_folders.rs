@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::symlink};
 
 use crate::{
     crash_matrix::{approve_all, invitations},
-    house::{ACCEPT, House, Kind, files_in},
+    support::test_home::{ACCEPT, Kind, TestHome, files_in},
     unreadable_rows::copy_folder,
 };
 
@@ -13,9 +13,9 @@ use crate::{
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_sent_is_found_in_a_folder_that_is_a_link() {
     for links in [&["new", "cur"][..], &[]] {
-        let house = House::real_time(Kind::Active);
-        house.transport(ACCEPT, None);
-        let (real, sent) = (house.maildir().join("SentReal"), house.maildir().join(".Sent"));
+        let home = TestHome::real_time(Kind::Active);
+        home.transport(ACCEPT, None);
+        let (real, sent) = (home.maildir().join("SentReal"), home.maildir().join(".Sent"));
         for state in ["cur", "new", "tmp"] {
             fs::create_dir_all(real.join(state)).unwrap();
         }
@@ -25,41 +25,41 @@ async fn what_was_sent_is_found_in_a_folder_that_is_a_link() {
             fs::create_dir_all(sent.join("tmp")).unwrap();
             links.iter().for_each(|state| symlink(real.join(state), sent.join(state)).unwrap());
         }
-        invitations(&house, 1, |nth| nth).for_each(|letter| drop(house.post(&letter)));
-        house.once().await;
-        let (data, before) = (house.root().join("data"), tempfile::tempdir().unwrap());
+        invitations(&home, 1, |nth| nth).for_each(|letter| drop(home.post(&letter)));
+        home.once().await;
+        let (data, before) = (home.root().join("data"), tempfile::tempdir().unwrap());
         copy_folder(&data, &before.path().join("data"));
-        copy_folder(house.state(), &before.path().join("state"));
-        approve_all(&house);
-        house.once().await;
-        assert_eq!(house.spool().len(), 1);
+        copy_folder(home.state(), &before.path().join("state"));
+        approve_all(&home);
+        home.once().await;
+        assert_eq!(home.spool().len(), 1);
         let name = files_in(&sent.join("cur")).remove(0);
         fs::rename(real.join("cur").join(&name), real.join("cur/1700000000.M1P1.host:2,S")).unwrap();
-        for (folder, copy) in [(data.as_path(), "data"), (house.state(), "state")] {
+        for (folder, copy) in [(data.as_path(), "data"), (home.state(), "state")] {
             fs::remove_dir_all(folder).unwrap();
             copy_folder(&before.path().join(copy), folder);
         }
-        approve_all(&house);
-        house.once().await;
-        approve_all(&house);
-        house.once().await;
-        assert_eq!(house.spool().len(), 1, "{links:?}: sent again");
+        approve_all(&home);
+        home.once().await;
+        approve_all(&home);
+        home.once().await;
+        assert_eq!(home.spool().len(), 1, "{links:?}: sent again");
     }
 }
 
 #[test]
 fn entries_that_are_no_mail_files_are_told() {
-    let house = House::real_time(Kind::Active);
-    let inbox = house.maildir().join("new");
-    let note = |house: &House| {
-        let notes = house.diagnosis()["accounts"].to_string();
+    let home = TestHome::real_time(Kind::Active);
+    let inbox = home.maildir().join("new");
+    let note = |home: &TestHome| {
+        let notes = home.diagnosis()["accounts"].to_string();
         notes.contains("no mail file").then_some(notes)
     };
-    assert_eq!(note(&house), None);
+    assert_eq!(note(&home), None);
     symlink("/etc/passwd", inbox.join("link")).unwrap();
-    assert!(note(&house).unwrap().contains("1 entry in the mailbox is no mail file"));
+    assert!(note(&home).unwrap().contains("1 entry in the mailbox is no mail file"));
     assert!(std::process::Command::new("mkfifo").arg(inbox.join("pipe")).status().unwrap().success());
-    assert!(note(&house).unwrap().contains("2 entries in the mailbox are no mail files"));
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(house.count("ledger"), 0);
+    assert!(note(&home).unwrap().contains("2 entries in the mailbox are no mail files"));
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert_eq!(home.count("ledger"), 0);
 }

@@ -1,14 +1,14 @@
 //! Two mails are the same only when every part of them is, and what of a mail was not read is told.
 
 use adjutant::{
+    followup::fingerprint,
     ingest::{TrustedServers, parse_mail},
-    model::fingerprint,
 };
 
-use crate::house::House;
+use crate::support::test_home::TestHome;
 
-fn states(house: &House) -> Vec<String> {
-    house.sql("SELECT state FROM ledger ORDER BY mail_id").into_iter().flatten().collect()
+fn states(home: &TestHome) -> Vec<String> {
+    home.sql("SELECT state FROM ledger ORDER BY mail_id").into_iter().flatten().collect()
 }
 
 /// The same cover note over another mail.
@@ -22,67 +22,65 @@ fn handed_on(id: &str, text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn different_mails_under_one_cover_note_are_different_tasks() {
-    let house = House::active();
-    house.deliver("a", handed_on("m1", "Pay 10 to Bob"));
-    house.deliver("b", handed_on("m2", "Sue Carol"));
-    house.once().await;
+    let home = TestHome::active();
+    home.deliver("a", handed_on("m1", "Pay 10 to Bob"));
+    home.deliver("b", handed_on("m2", "Sue Carol"));
+    home.once().await;
     // An id that was used before, over something else.
-    house.deliver("c", handed_on("m1", "Fire Dan"));
-    house.once().await;
-    assert_eq!(states(&house), ["task", "task", "task"], "{:?}", house.sql("SELECT reason FROM ledger"));
-    assert!(
-        house.sql_one("SELECT reason FROM ledger WHERE mail_id = 3").starts_with("flagged: carries the Message-ID")
-    );
+    home.deliver("c", handed_on("m1", "Fire Dan"));
+    home.once().await;
+    assert_eq!(states(&home), ["task", "task", "task"], "{:?}", home.sql("SELECT reason FROM ledger"));
+    assert!(home.sql_one("SELECT reason FROM ledger WHERE mail_id = 3").starts_with("flagged: carries the Message-ID"));
     // And again what is here, with the id it had and with another.
-    house.deliver("d", handed_on("m2", "Sue Carol"));
-    house.deliver("e", handed_on("m4", "Sue Carol"));
-    house.once().await;
-    assert_eq!(states(&house)[3..], ["duplicate", "linked"], "{:?}", house.sql("SELECT reason FROM ledger"));
-    house.must_be_sound().await;
+    home.deliver("d", handed_on("m2", "Sue Carol"));
+    home.deliver("e", handed_on("m4", "Sue Carol"));
+    home.once().await;
+    assert_eq!(states(&home)[3..], ["duplicate", "linked"], "{:?}", home.sql("SELECT reason FROM ledger"));
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mail_of_an_earlier_version_is_known_again() {
-    let house = House::active();
+    let home = TestHome::active();
     let raw = handed_on("m1", "Pay 10 to Bob");
-    house.deliver("a", &raw);
-    house.once().await;
+    home.deliver("a", &raw);
+    home.once().await;
     // As it was stored before every part counted.
     let mail = parse_mail(raw.as_bytes(), &TrustedServers::default()).unwrap();
-    let database = house.database();
+    let database = home.database();
     database.execute("UPDATE mail SET content_sha256 = ?1", [&mail.former_content_sha256]).unwrap();
     let (now, then) = (fingerprint::of_mail(&mail), fingerprint::former_of_mail(&mail));
     assert_eq!(database.execute("UPDATE task_mark SET mark = ?2 WHERE mark = ?1", (now, then)).unwrap(), 1);
     drop(database);
-    house.deliver("b", &raw);
-    house.deliver("c", handed_on("m2", "Pay 10 to Bob"));
-    house.once().await;
-    assert_eq!(states(&house), ["task", "duplicate", "linked"], "{:?}", house.sql("SELECT reason FROM ledger"));
-    assert_eq!(house.count("tasks"), 1);
+    home.deliver("b", &raw);
+    home.deliver("c", handed_on("m2", "Pay 10 to Bob"));
+    home.once().await;
+    assert_eq!(states(&home), ["task", "duplicate", "linked"], "{:?}", home.sql("SELECT reason FROM ledger"));
+    assert_eq!(home.count("tasks"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_read_is_told() {
-    let house = House::active();
+    let home = TestHome::active();
     let log = "2026-11-18 all good, nothing to see\n".repeat(9_000);
-    let letter = |id: &str| house.letter(id).subject(&format!("The log {id}"));
-    house.post(
+    let letter = |id: &str| home.letter(id).subject(&format!("The log {id}"));
+    home.post(
         &letter("silent").body(&format!("Hello, here is the log you wanted.\n{log}\nPlease send me the contract.\n")),
     );
-    house.post(
+    home.post(
         &letter("asks").body(&format!("Hello Alex,\n\nCould you send me the signed contract by Friday?\n\n{log}\n")),
     );
-    house.once().await;
-    for row in house.sql("SELECT reason FROM ledger") {
+    home.once().await;
+    for row in home.sql("SELECT reason FROM ledger") {
         assert!(
             row[0].starts_with("flagged: its text is too long: only the first 262144 characters were read; "),
             "{row:?}"
         );
     }
     for mail in ["1", "2"] {
-        let shown = house.run(&["mail", "show", mail]).out;
+        let shown = home.run(&["mail", "show", mail]).out;
         assert!(shown.contains("only the first 262144 characters were read"), "{}", shown.get(..500).unwrap_or(&shown));
     }
-    let task = house.run(&["tasks", "show", "1"]).out;
+    let task = home.run(&["tasks", "show", "1"]).out;
     assert!(task.contains("only the first 262144 characters were read"), "{task}");
 }

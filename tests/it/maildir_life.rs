@@ -10,9 +10,11 @@ use std::{
 use adjutant::app::Worker;
 
 use crate::{
-    deeds::cases,
-    house::{Dice, House, Kind, files_in},
     maildir_names::mails,
+    support::{
+        outbox_fixture::cases,
+        test_home::{Kind, SeededRandom, TestHome, files_in},
+    },
 };
 
 const NAMES: u64 = 6;
@@ -22,8 +24,8 @@ const WRITTEN: Duration = Duration::from_secs(1_763_000_000);
 
 /// What the generator knows: the contents it wrote, and which of them a poll found lying in the inbox.
 struct Life {
-    house: House,
-    dice: Dice,
+    home: TestHome,
+    dice: SeededRandom,
     worker: Option<Worker>,
     written: u32,
     lain: BTreeSet<String>,
@@ -39,10 +41,10 @@ struct Life {
 }
 
 impl Life {
-    fn new(dice: Dice) -> Self {
-        let house = House::real_time(Kind::Active);
+    fn new(dice: SeededRandom) -> Self {
+        let home = TestHome::real_time(Kind::Active);
         Self {
-            house,
+            home,
             dice,
             worker: None,
             written: 0,
@@ -58,7 +60,7 @@ impl Life {
     /// A content nobody has seen, of the same length as any other.
     fn content(&mut self) -> String {
         self.written += 1;
-        self.house.letter(&format!("T{:05}", self.written)).question().text()
+        self.home.letter(&format!("T{:05}", self.written)).question().text()
     }
 
     fn name(&mut self) -> String {
@@ -69,11 +71,11 @@ impl Life {
         let name = self.name();
         let inside = ["new", "cur", "cur"][self.dice.below(3) as usize];
         let flags = ["", ":2,S", ":2,FS"][self.dice.below(3) as usize];
-        self.house.maildir().join(inside).join(name + flags)
+        self.home.maildir().join(inside).join(name + flags)
     }
 
     fn inbox(&self) -> Vec<PathBuf> {
-        ["new", "cur"].iter().flat_map(|state| files(&self.house.maildir().join(state))).collect()
+        ["new", "cur"].iter().flat_map(|state| files(&self.home.maildir().join(state))).collect()
     }
 
     /// One of the files there are.
@@ -125,7 +127,7 @@ impl Life {
                 self.write(&path, content.as_bytes());
             }
             (4, Some(path)) => {
-                let (tmp, content) = (self.house.maildir().join("tmp/w"), self.content());
+                let (tmp, content) = (self.home.maildir().join("tmp/w"), self.content());
                 self.write(&tmp, content.as_bytes());
                 self.rename(&tmp, &path);
                 self.backup.pop();
@@ -136,11 +138,11 @@ impl Life {
             }
             (6 | 7, Some(path)) => self.rename(&path, &place),
             (8, Some(path)) => {
-                let to = self.house.maildir().join(".Archive/cur").join(path.file_name().unwrap());
+                let to = self.home.maildir().join(".Archive/cur").join(path.file_name().unwrap());
                 self.rename(&path, &to);
             }
             (9, _) => {
-                let archived = files(&self.house.maildir().join(".Archive/cur"));
+                let archived = files(&self.home.maildir().join(".Archive/cur"));
                 if let Some(path) = self.any(&archived) {
                     self.rename(&path, &place);
                 }
@@ -155,7 +157,7 @@ impl Life {
                 self.stamp(&place);
             }
             (15, _) => {
-                let secret = self.house.root().join("secret");
+                let secret = self.home.root().join("secret");
                 fs::write(&secret, "Subject: never to be read\n\nx").unwrap();
                 if !place.exists() {
                     std::os::unix::fs::symlink(secret, place).unwrap();
@@ -194,7 +196,7 @@ impl Life {
 
     /// A directory that is away for one poll.
     async fn away(&mut self) {
-        let (cur, away) = (self.house.maildir().join("cur"), self.house.root().join("away"));
+        let (cur, away) = (self.home.maildir().join("cur"), self.home.root().join("away"));
         fs::rename(&cur, &away).unwrap();
         self.look().await;
         fs::rename(&away, &cur).unwrap();
@@ -204,7 +206,7 @@ impl Life {
     async fn look(&mut self) {
         let worker = match self.worker.take() {
             Some(worker) => worker,
-            None => self.house.worker().await,
+            None => self.home.worker().await,
         };
         for path in self.inbox() {
             let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
@@ -232,10 +234,10 @@ impl Life {
             worker.stop().await;
         }
         let mut rows: BTreeMap<String, usize> = BTreeMap::new();
-        for (subject, state) in mails(&self.house) {
+        for (subject, state) in mails(&self.home) {
             *rows.entry(subject).or_default() += usize::from(state != "duplicate");
         }
-        let ledger = self.house.sql("SELECT l.mail_id, l.source_key, l.state, l.reason, l.stamp, coalesce(m.subject, '') FROM ledger l LEFT JOIN mail m USING (mail_id)");
+        let ledger = self.home.sql("SELECT l.mail_id, l.source_key, l.state, l.reason, l.stamp, coalesce(m.subject, '') FROM ledger l LEFT JOIN mail m USING (mail_id)");
         let ledger: Vec<String> = ledger.iter().map(|row| row.join(" | ")).collect();
         let told = || format!("{}\n{}", self.told.join("\n"), ledger.join("\n"));
         assert!(!rows.contains_key("never to be read"), "a link was followed\n{}", told());
@@ -257,28 +259,28 @@ impl Life {
                 told()
             );
         }
-        self.house.must_be_sound().await;
-        let doctor = self.house.diagnosis();
+        self.home.must_be_sound().await;
+        let doctor = self.home.diagnosis();
         assert_eq!(doctor["unaccounted"], 0, "{doctor:#}\n{}", told());
     }
 
     /// Whether the end of it was read.
     fn is_whole(&self, token: &str) -> bool {
-        let rows = self.house.json(&["mail", "list", "--limit", "100000"]);
+        let rows = self.home.json(&["mail", "list", "--limit", "100000"]);
         let of_token = rows.as_array().unwrap().iter().filter(|row| row["subject"] == *token);
         let shown =
-            |row: &serde_json::Value| self.house.json(&["mail", "show", &row["mail_id"].to_string()]).to_string();
+            |row: &serde_json::Value| self.home.json(&["mail", "show", &row["mail_id"].to_string()]).to_string();
         of_token.into_iter().any(|row| shown(row).contains("I have the keys"))
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_becomes_of_the_files_each_content_is_read_once() {
-    let mut dice = Dice::thrown("whatever_becomes_of_the_files");
+    let mut dice = SeededRandom::thrown("whatever_becomes_of_the_files");
     for case in 0..cases(2) {
         let seed = dice.below(u64::MAX);
         println!("life {case}: seed {seed}");
-        let mut life = Life::new(Dice::seeded(seed));
+        let mut life = Life::new(SeededRandom::seeded(seed));
         for _ in 0..STEPS {
             life.step().await;
             if life.dice.below(4) == 0 {
@@ -287,7 +289,7 @@ async fn whatever_becomes_of_the_files_each_content_is_read_once() {
         }
         life.end().await;
     }
-    crate::campaign::Campaign::new("lives of a Maildir", cases(2), cases(2)).lost(0).twice(0).print();
+    crate::support::campaign::Campaign::new("lives of a Maildir", cases(2), cases(2)).lost(0).twice(0).print();
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

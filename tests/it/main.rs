@@ -1,4 +1,4 @@
-//! The program as a whole: one binary, one file per behaviour, every test through one [`house::House`].
+//! The program as a whole: one binary, one file per behaviour, every test through one [`support::test_home::TestHome`].
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,11 +18,9 @@ mod audit_chain;
 mod bad_input;
 mod beside_a_daemon;
 mod broken_places;
-mod campaign;
 mod command_line;
 mod crash;
 mod crash_matrix;
-mod deeds;
 mod engine_faults;
 mod engine_limits;
 mod findings;
@@ -36,17 +34,14 @@ mod gmail_auth;
 mod gmail_calendar;
 mod gmail_crash;
 mod gmail_effects;
-mod gmail_house;
 mod gmail_push;
 mod gmail_quota;
 mod gmail_schedules;
 mod gmail_sync;
-mod google;
 mod google_peer;
 mod group_commit;
 mod half_written;
 mod hebrew;
-mod house;
 mod import;
 mod invitations;
 mod ledger;
@@ -68,7 +63,6 @@ mod model_misbehaves;
 mod model_off;
 mod model_peer;
 mod model_record;
-mod model_server;
 mod model_words;
 mod night_calendar;
 mod night_doors;
@@ -101,6 +95,7 @@ mod second_thoughts;
 mod sending;
 mod sim;
 mod sqlite_client;
+mod support;
 mod tampering;
 mod times;
 mod transport;

@@ -11,8 +11,8 @@ use adjutant::{
 };
 
 use crate::{
-    house::{Dice, House, WORK},
     qdrant_peer::QdrantPeer,
+    support::test_home::{SeededRandom, TestHome, WORK},
 };
 
 const DIMENSION: usize = 192;
@@ -21,11 +21,11 @@ const LOCAL: &str = "local";
 const TOLERANCE: f32 = 0.01;
 
 /// Documents of two accounts and both kinds, as the store knows them.
-fn documents(house: &House) -> Vec<(String, AccountId)> {
+fn documents(home: &TestHome) -> Vec<(String, AccountId)> {
     let ulid = |nth: usize| format!("01JY4Z7Q8X9W3V5T6R2P0{nth:05}");
     let tasks = (0..40).map(|nth| (format!("task:{}", ulid(nth)), [WORK, LOCAL][nth % 2]));
     let mails = (0..20).map(|nth| (format!("mail:{}", 1000 + nth), [WORK, LOCAL][nth % 2]));
-    let connection = house.database();
+    let connection = home.database();
     tasks
         .chain(mails)
         .map(|(doc, account)| {
@@ -36,12 +36,12 @@ fn documents(house: &House) -> Vec<(String, AccountId)> {
         .collect()
 }
 
-fn random_vector(dice: &mut Dice) -> Vec<f32> {
+fn random_vector(dice: &mut SeededRandom) -> Vec<f32> {
     let raw: Vec<f32> = (0..DIMENSION).map(|_| dice.below(20_001) as f32 / 10_000.0 - 1.0).collect();
-    adjutant::model::vector::normalise(raw).unwrap()
+    adjutant::document::int8_vector::normalise(raw).unwrap()
 }
 
-fn snippets(dice: &mut Dice, (doc, account): &(String, AccountId), pieces: u8) -> Vec<Snippet> {
+fn snippets(dice: &mut SeededRandom, (doc, account): &(String, AccountId), pieces: u8) -> Vec<Snippet> {
     let snippet = |number| {
         let vector = random_vector(dice);
         Snippet { doc: doc.clone(), number, account: account.clone(), vector }
@@ -72,7 +72,7 @@ impl Expected {
         let mut all: Vec<(String, f32)> = self
             .0
             .iter()
-            .filter(|(doc, _)| filter.kind.is_none_or(|kind| DocKind::of(doc) == Some(kind)))
+            .filter(|(doc, _)| filter.kind.is_none_or(|kind| DocKind::from_doc_id(doc) == Some(kind)))
             .filter(|(_, pieces)| pieces[0].account == filter.account)
             .map(|(doc, pieces)| (doc.clone(), pieces.iter().map(cosine).fold(f32::MIN, f32::max)))
             .collect();
@@ -106,7 +106,7 @@ fn filters() -> Vec<Filter> {
     accounts.iter().flat_map(|account| kinds.map(|kind| filter(account, kind))).collect()
 }
 
-async fn ask_everything(vectors: &dyn VectorStore, expected: &Expected, dice: &mut Dice) {
+async fn ask_everything(vectors: &dyn VectorStore, expected: &Expected, dice: &mut SeededRandom) {
     let query = random_vector(dice);
     for filter in filters() {
         for k in [0, 1, 5, 100] {
@@ -117,7 +117,7 @@ async fn ask_everything(vectors: &dyn VectorStore, expected: &Expected, dice: &m
     assert_eq!(vectors.count().await.unwrap(), expected.count());
 }
 
-async fn keeps_the_contract(vectors: &dyn VectorStore, docs: &[(String, AccountId)], dice: &mut Dice) {
+async fn keeps_the_contract(vectors: &dyn VectorStore, docs: &[(String, AccountId)], dice: &mut SeededRandom) {
     let mut expected = Expected::default();
     vectors.clear().await.unwrap();
     assert!(vectors.check_intact().await.unwrap());
@@ -183,11 +183,11 @@ async fn keeps_the_contract(vectors: &dyn VectorStore, docs: &[(String, AccountI
 
 #[tokio::test(flavor = "multi_thread")]
 async fn beside_the_tasks() {
-    let house = House::active();
-    let app = house.app().await;
-    let docs = documents(&house);
+    let home = TestHome::active();
+    let app = home.app().await;
+    let docs = documents(&home);
     let vectors = EmbeddedVectorStore::new(app.store.clone(), VectorShape::uniform(DIMENSION));
-    keeps_the_contract(&vectors, &docs, &mut Dice::thrown("beside_the_tasks")).await;
+    keeps_the_contract(&vectors, &docs, &mut SeededRandom::thrown("beside_the_tasks")).await;
 }
 
 fn server(url: &str, collection: &str) -> QdrantVectorStore {
@@ -198,11 +198,11 @@ fn server(url: &str, collection: &str) -> QdrantVectorStore {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn on_a_server() {
-    let house = House::active();
-    drop(house.app().await);
-    let docs = documents(&house);
+    let home = TestHome::active();
+    drop(home.app().await);
+    let docs = documents(&home);
     let peer = QdrantPeer::start();
-    let mut dice = Dice::thrown("on_a_server");
+    let mut dice = SeededRandom::thrown("on_a_server");
     keeps_the_contract(&server(&peer.url(), "task_snippets"), &docs, &mut dice).await;
     for payload in peer.payloads("task_snippets") {
         let keys: BTreeSet<&str> = payload.keys().map(String::as_str).collect();
@@ -219,10 +219,10 @@ async fn on_a_server() {
 /// Two processes share the file: what one writes, the other finds.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_process_wrote_is_found() {
-    let house = House::active();
-    let (one, other) = (house.app().await, house.app().await);
-    let docs = documents(&house);
-    let mut dice = Dice::thrown("another_process");
+    let home = TestHome::active();
+    let (one, other) = (home.app().await, home.app().await);
+    let docs = documents(&home);
+    let mut dice = SeededRandom::thrown("another_process");
     let (writes, reads) = {
         let shape = VectorShape::uniform(DIMENSION);
         (EmbeddedVectorStore::new(one.store.clone(), shape), EmbeddedVectorStore::new(other.store.clone(), shape))

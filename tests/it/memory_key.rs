@@ -16,7 +16,7 @@ use axum::{
     routing::post,
 };
 
-use crate::house::{House, Kind, finish};
+use crate::support::test_home::{Kind, TestHome, finish};
 
 const KEY: &str = "sk-memory-0815";
 
@@ -34,44 +34,44 @@ fn serve(router: Router) -> String {
     url
 }
 
-fn embeddings(house: &House, url: &str, more: &str) {
-    let config = house.read("adjutant.toml");
+fn embeddings(home: &TestHome, url: &str, more: &str) {
+    let config = home.read("adjutant.toml");
     let before = config.split("[memory]").next().unwrap().to_owned();
     let keys = format!("embeddings_url = \"{url}\"\nembeddings_model = \"m\"\nembeddings_dimension = 8\n{more}\n");
-    house.write("adjutant.toml", &format!("{before}[memory]\n{keys}"));
+    home.write("adjutant.toml", &format!("{before}[memory]\n{keys}"));
 }
 
 #[test]
 fn a_key_in_the_configuration_is_refused_and_never_repeated() {
-    let house = House::real_time(Kind::Active);
-    let config = house.read("adjutant.toml");
+    let home = TestHome::real_time(Kind::Active);
+    let config = home.read("adjutant.toml");
     for (section, variable) in [
         (format!("embeddings_key = \"{KEY}\""), "ADJUTANT_MEMORY_EMBEDDINGS_KEY"),
         (format!("qdrant_url = \"http://127.0.0.1:1\"\nqdrant_api_key = \"{KEY}\""), "ADJUTANT_MEMORY_QDRANT_API_KEY"),
     ] {
-        house.write("adjutant.toml", &format!("{config}[memory]\n{section}\n"));
-        let refused = house.run(&["tasks"]);
+        home.write("adjutant.toml", &format!("{config}[memory]\n{section}\n"));
+        let refused = home.run(&["tasks"]);
         assert_eq!(refused.code, 2, "{}", refused.err);
         assert!(refused.err.contains(variable) && !refused.err.contains(KEY), "{}", refused.err);
     }
-    house.write("key", &format!("{KEY}\n"));
-    fs::set_permissions(house.root().join("key"), fs::Permissions::from_mode(0o644)).unwrap();
-    embeddings(&house, "http://127.0.0.1:1", "embeddings_key_file = \"key\"");
-    let refused = house.run(&["tasks"]);
+    home.write("key", &format!("{KEY}\n"));
+    fs::set_permissions(home.root().join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    embeddings(&home, "http://127.0.0.1:1", "embeddings_key_file = \"key\"");
+    let refused = home.run(&["tasks"]);
     assert!(refused.code == 2 && refused.err.contains("chmod 600") && !refused.err.contains(KEY), "{}", refused.err);
-    fs::set_permissions(house.root().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(house.run(&["tasks"]).code, 0);
+    fs::set_permissions(home.root().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(home.run(&["tasks"]).code, 0);
     // Over an open wire it is not sent, however it was given.
-    embeddings(&house, "http://192.0.2.7:8080", "embeddings_key_file = \"key\"");
-    let refused = house.run(&["tasks"]);
+    embeddings(&home, "http://192.0.2.7:8080", "embeddings_key_file = \"key\"");
+    let refused = home.run(&["tasks"]);
     assert!(refused.code == 2 && refused.err.contains("in the clear"), "{}", refused.err);
-    embeddings(&house, "http://192.0.2.7:8080", "");
-    let mut given = house.command(&["tasks"]);
+    embeddings(&home, "http://192.0.2.7:8080", "");
+    let mut given = home.command(&["tasks"]);
     given.env("ADJUTANT_MEMORY_EMBEDDINGS_KEY", "4711");
     let refused = finish(given);
     assert!(refused.code == 2 && refused.err.contains("in the clear"), "{}", refused.err);
-    embeddings(&house, &format!("http://user:{KEY}@127.0.0.1:1"), "");
-    let refused = house.run(&["tasks"]);
+    embeddings(&home, &format!("http://user:{KEY}@127.0.0.1:1"), "");
+    let refused = home.run(&["tasks"]);
     assert!(refused.code == 2 && !refused.err.contains(KEY), "{}", refused.err);
 }
 
@@ -101,17 +101,17 @@ fn mail_text_follows_no_redirect_and_no_proxy_and_an_endless_answer_is_not_read(
         }),
     ));
     for (url, says) in [(redirect, "which is not followed"), (endless, "is longer than")] {
-        let house = House::real_time(Kind::Active);
-        house.post(&house.letter("one").question());
-        embeddings(&house, &url, "");
-        let mut once = house.command(&["once"]);
+        let home = TestHome::real_time(Kind::Active);
+        home.post(&home.letter("one").question());
+        embeddings(&home, &url, "");
+        let mut once = home.command(&["once"]);
         for proxy in ["http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
             once.env(proxy, &elsewhere);
         }
         let once = finish(once);
         assert_eq!(once.code, 0, "{}", once.err);
         assert!(once.out.contains(says), "{}{}", once.out, once.err);
-        assert_eq!(house.count("tasks"), 1, "work goes on");
+        assert_eq!(home.count("tasks"), 1, "work goes on");
     }
     assert!(asked.load(Ordering::SeqCst) > 0);
     assert_eq!(strayed.load(Ordering::SeqCst), 0, "mail text went elsewhere");

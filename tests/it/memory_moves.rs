@@ -11,70 +11,70 @@ use axum::{Json, Router, extract::State, http::HeaderMap, http::StatusCode, rout
 use serde_json::{Value, json};
 
 use crate::{
-    house::{House, Kind, WORK},
     qdrant_peer::QdrantPeer,
+    support::test_home::{Kind, TestHome, WORK},
 };
 
 const COLLECTION: &str = "task_snippets";
 
 /// Puts the section in place of the one that is there.
-fn memory_section(house: &House, keys: &str) {
-    let config = house.read("adjutant.toml");
+fn memory_section(home: &TestHome, keys: &str) {
+    let config = home.read("adjutant.toml");
     let before = config.split("[memory]").next().unwrap();
-    house.write("adjutant.toml", &format!("{before}[memory]\n{keys}\n"));
+    home.write("adjutant.toml", &format!("{before}[memory]\n{keys}\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn to_a_server_and_back() {
-    let house = House::active();
+    let home = TestHome::active();
     for nth in 0..4 {
-        house.post(&house.letter(&format!("q{nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).question());
     }
-    house.once().await;
-    let here = house.count("search_vector");
+    home.once().await;
+    let here = home.count("search_vector");
     assert!(here >= 8, "{here}");
 
     let peer = QdrantPeer::start();
-    memory_section(&house, &format!("qdrant_url = \"{}\"", peer.url()));
+    memory_section(&home, &format!("qdrant_url = \"{}\"", peer.url()));
     // Before the worker has moved it, a question is refused with a word, and nobody asks an empty server.
-    let asked = house.app().await.memory.search_dense(&AccountId::from(WORK), "the keys", 5).await;
+    let asked = home.app().await.memory.search_dense(&AccountId::from(WORK), "the keys", 5).await;
     assert!(matches!(&asked, Err(MemoryError::OriginMismatch { .. })), "{asked:?}");
     let mut told = Vec::new();
-    let status = house.app().await.rebuild_memory(|progress| told.push((progress.done, progress.total))).await.unwrap();
+    let status = home.app().await.rebuild_memory(|progress| told.push((progress.done, progress.total))).await.unwrap();
     assert_eq!((status.vectors, status.due, &status.foreign), (Some(here), 0, &None), "{status:?}");
-    assert_eq!((peer.points(COLLECTION) as u64, house.count("search_vector")), (here, 0));
+    assert_eq!((peer.points(COLLECTION) as u64, home.count("search_vector")), (here, 0));
     assert!(told.len() >= 2 && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
-    let found = house.app().await.memory.search_dense(&AccountId::from(WORK), "back at the house", 3).await.unwrap();
+    let found = home.app().await.memory.search_dense(&AccountId::from(WORK), "back at the house", 3).await.unwrap();
     assert_eq!(found.len(), 3);
 
     // Back again, this time by the worker that finds another place in its configuration.
-    memory_section(&house, "");
-    house.once().await;
-    assert_eq!((house.count("search_vector"), house.count("search_due")), (here, 0));
+    memory_section(&home, "");
+    home.once().await;
+    assert_eq!((home.count("search_vector"), home.count("search_due")), (here, 0));
     assert_eq!(peer.points(COLLECTION) as u64, here, "what the server held is left there");
 }
 
 #[test]
 fn a_daemon_is_asked_to_do_it() {
-    let house = House::real_time(Kind::Samples);
-    let daemon = house.daemon();
-    let before = house.json(&["memory"]);
+    let home = TestHome::real_time(Kind::Samples);
+    let daemon = home.daemon();
+    let before = home.json(&["memory"]);
     assert_eq!((&before["due"], &before["place"]), (&json!(0), &json!("embedded")));
-    house.database().execute("DELETE FROM search_vector", []).unwrap();
-    let after = house.json(&["memory", "rebuild"]);
+    home.database().execute("DELETE FROM search_vector", []).unwrap();
+    let after = home.json(&["memory", "rebuild"]);
     assert_eq!(after["vectors"], before["vectors"]);
-    let plain = house.run(&["memory", "rebuild"]);
+    let plain = home.run(&["memory", "rebuild"]);
     assert!(plain.code == 0 && plain.out.contains("complete"), "{}{}", plain.out, plain.err);
     // Told to keep it elsewhere, the command knows and the daemon does not yet.
     let peer = QdrantPeer::start();
-    house.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", peer.url()));
-    let refused = house.run(&["memory", "rebuild"]);
+    home.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", peer.url()));
+    let refused = home.run(&["memory", "rebuild"]);
     assert!(refused.code == 1 && refused.err.contains("restart it"), "{}{}", refused.out, refused.err);
     assert_eq!(daemon.stop("TERM").0, 0);
-    let moved = house.run(&["memory", "rebuild"]);
+    let moved = home.run(&["memory", "rebuild"]);
     assert!(moved.code == 0 && moved.out.contains(&peer.url()), "{}{}", moved.out, moved.err);
     assert_eq!(peer.points(COLLECTION) as u64, before["vectors"].as_u64().unwrap());
-    let doctor = house.run(&["doctor"]);
+    let doctor = home.run(&["doctor"]);
     assert!(doctor.out.contains("memory   http://") && doctor.out.contains("complete"), "{}", doctor.out);
 }
 
@@ -130,12 +130,12 @@ async fn answer(
 #[tokio::test(flavor = "multi_thread")]
 async fn to_another_embedder_and_back() {
     adjutant::tls::install_provider();
-    let house = House::active();
-    house.post(&house.letter("one").question());
-    house.once().await;
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
+    home.once().await;
     let (endpoint, url) = Endpoint::start();
     let keys = |key: &str| {
-        let file = house.root().join("embeddings.key");
+        let file = home.root().join("embeddings.key");
         std::fs::write(&file, key).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         format!(
@@ -144,32 +144,32 @@ async fn to_another_embedder_and_back() {
     };
 
     // Refused for the wrong key: said, and everything waits.
-    memory_section(&house, &keys("wrong"));
-    let said = house.once().await.memory.expect("it is said");
+    memory_section(&home, &keys("wrong"));
+    let said = home.once().await.memory.expect("it is said");
     assert!(said.contains("refused") && said.contains("401") && !said.contains("wrong"), "{said}");
-    assert!(house.count("search_due") > 0);
+    assert!(home.count("search_due") > 0);
 
-    memory_section(&house, &keys("swordfish"));
-    house.post(&house.letter("two").question());
-    let report = house.once().await;
+    memory_section(&home, &keys("swordfish"));
+    home.post(&home.letter("two").question());
+    let report = home.once().await;
     assert!(report.memory.is_some_and(|said| said.contains("back")));
-    assert_eq!(house.count("search_vector WHERE length(bytes) = 12"), house.count("search_vector"));
-    assert_eq!((house.count("search_due"), house.count("search_doc WHERE doc LIKE 'mail:%'")), (0, 2));
-    let app = house.app().await;
+    assert_eq!(home.count("search_vector WHERE length(bytes) = 12"), home.count("search_vector"));
+    assert_eq!((home.count("search_due"), home.count("search_doc WHERE doc LIKE 'mail:%'")), (0, 2));
+    let app = home.app().await;
     let found = app.memory.search_dense(&AccountId::from(WORK), "When will you be back?", 10).await.unwrap();
-    assert_eq!(found.len() as u64, house.count("search_doc"), "{found:?}");
+    assert_eq!(found.len() as u64, home.count("search_doc"), "{found:?}");
 
     // Its vectors are suddenly of another kind: refused by name, nothing of it stored.
     endpoint.dimension.store(9, Ordering::SeqCst);
-    house.post(&house.letter("three").question());
-    let said = house.once().await.memory.expect("it is said");
+    home.post(&home.letter("three").question());
+    let said = home.once().await.memory.expect("it is said");
     assert!(said.contains("9 dimensions") && said.contains("embeddings_dimension says 8"), "{said}");
-    assert_eq!(house.count("search_vector WHERE length(bytes) <> 12"), 0);
+    assert_eq!(home.count("search_vector WHERE length(bytes) <> 12"), 0);
 
-    memory_section(&house, "");
-    house.once().await;
-    assert_eq!(house.count("search_vector WHERE length(bytes) <> 196"), 0);
-    assert_eq!(house.count("search_due"), 0);
+    memory_section(&home, "");
+    home.once().await;
+    assert_eq!(home.count("search_vector WHERE length(bytes) <> 196"), 0);
+    assert_eq!(home.count("search_due"), 0);
     assert!(endpoint.asked.load(Ordering::SeqCst) >= 3);
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }

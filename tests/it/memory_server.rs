@@ -16,9 +16,9 @@ use adjutant::{
 use qdrant_client::qdrant::Distance;
 
 use crate::{
-    house::{Dice, House, Kind, WORK, eventually},
     memory_faults::{COLLECTION, INDEXES, add_tasks, on_server},
     qdrant_peer::{Fault, QdrantPeer},
+    support::test_home::{Kind, SeededRandom, TestHome, WORK, eventually},
 };
 
 const METHODS: [&str; 8] = [
@@ -56,12 +56,12 @@ fn count_of(knob: &str, default: u64) -> u64 {
     std::env::var(knob).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-fn one_of<'a>(dice: &mut Dice, among: &[&'a str]) -> &'a str {
+fn one_of<'a>(dice: &mut SeededRandom, among: &[&'a str]) -> &'a str {
     among[usize::try_from(dice.below(among.len() as u64)).unwrap()]
 }
 
 /// Something happens to the server; what, for the one who reads a failure.
-fn misfortune(peer: &mut QdrantPeer, dice: &mut Dice) -> String {
+fn misfortune(peer: &mut QdrantPeer, dice: &mut SeededRandom) -> String {
     match dice.below(8) {
         0 => {
             peer.lose_everything();
@@ -94,72 +94,72 @@ fn documents_on(peer: &QdrantPeer) -> BTreeSet<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn however_its_calls_end_work_goes_on_and_it_ends_complete() {
-    let house = House::active();
+    let home = TestHome::active();
     let mut peer = QdrantPeer::start();
-    on_server(&house, &peer);
-    let worker = house.worker().await;
-    let mut dice = Dice::thrown("however_its_calls_end");
+    on_server(&home, &peer);
+    let worker = home.worker().await;
+    let mut dice = SeededRandom::thrown("however_its_calls_end");
     let mut happened = Vec::new();
     for nth in 0..count_of("IT_CASES", 8) {
         happened.push(misfortune(&mut peer, &mut dice));
-        house.post(&house.letter(&format!("mail-{nth}")).question());
+        home.post(&home.letter(&format!("mail-{nth}")).question());
         worker.run_once().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
-        assert_eq!(house.count("tasks"), nth + 1, "{happened:?}");
+        assert_eq!(home.count("tasks"), nth + 1, "{happened:?}");
         drop(worker.app.memory.search_dense(&AccountId::from(WORK), "back at the house", 5).await);
-        house.clock.advance(i64::try_from(dice.below(90)).unwrap());
+        home.clock.advance(i64::try_from(dice.below(90)).unwrap());
         worker.app.embed_due_documents().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
     }
     // It behaves again.
     peer.go_away();
     peer.come_back();
     for _ in 0..2 {
-        house.clock.advance(61);
+        home.clock.advance(61);
         worker.app.embed_due_documents().await.unwrap();
     }
-    assert_eq!(house.count("search_due"), 0, "{happened:?}");
+    assert_eq!(home.count("search_due"), 0, "{happened:?}");
     assert_eq!(worker.app.health().await.unwrap().memory.trouble, None, "{happened:?}");
-    let stored: BTreeSet<String> = house.sql("SELECT doc FROM search_doc").into_iter().flatten().collect();
+    let stored: BTreeSet<String> = home.sql("SELECT doc FROM search_doc").into_iter().flatten().collect();
     assert_eq!(documents_on(&peer), stored, "{happened:?}");
     assert_eq!(peer.indexes(COLLECTION), INDEXES, "{happened:?}");
     let found = worker.app.memory.search_dense(&AccountId::from(WORK), "back at the house", 1_000).await.unwrap();
     assert_eq!(found.into_iter().map(|near| near.doc).collect::<BTreeSet<_>>(), stored, "{happened:?}");
     worker.stop().await;
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_killed_while_it_learns_has_everything_in_the_end() {
     const TASKS: usize = 600;
-    let house = House::real_time(Kind::Active);
+    let home = TestHome::real_time(Kind::Active);
     let mut peer = QdrantPeer::start();
-    on_server(&house, &peer);
-    add_tasks(&house.app().await, TASKS).await;
-    let mut dice = Dice::thrown("a_server_killed_while_it_learns");
+    on_server(&home, &peer);
+    add_tasks(&home.app().await, TASKS).await;
+    let mut dice = SeededRandom::thrown("a_server_killed_while_it_learns");
     for _ in 0..count_of("IT_KILLS", 2) {
         peer.slow_down(10);
         let mut rebuild =
-            house.command(&["memory", "rebuild"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            home.command(&["memory", "rebuild"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let parts = 1 + dice.below(4);
         eventually("some parts arrive", || (peer.calls("Points/Upsert") >= parts).then_some(()));
         std::thread::sleep(Duration::from_millis(dice.below(20)));
         peer.go_away();
         assert!(!rebuild.wait().unwrap().success(), "it was to fail half-way");
-        assert!(house.count("search_due") > 0);
+        assert!(home.count("search_due") > 0);
         peer.come_back();
     }
-    let once = house.run(&["once"]);
-    assert_eq!((once.code, house.count("search_due"), peer.points(COLLECTION)), (0, 0, TASKS), "{}", once.err);
+    let once = home.run(&["once"]);
+    assert_eq!((once.code, home.count("search_due"), peer.points(COLLECTION)), (0, 0, TASKS), "{}", once.err);
     assert_eq!(documents_on(&peer).len(), TASKS);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_hangs_is_away_and_nobody_waits_for_it_twice() {
-    let house = House::active();
+    let home = TestHome::active();
     let peer = QdrantPeer::start();
-    on_server(&house, &peer);
-    house.post(&house.letter("a").question());
-    house.once().await;
-    let app = house.app().await;
+    on_server(&home, &peer);
+    home.post(&home.letter("a").question());
+    home.once().await;
+    let app = home.app().await;
     let account = Filter::account(&AccountId::from(WORK));
     assert!(!app.memory.find_nearest(&account, "the house", 5).await.unwrap().is_empty());
     peer.hang();
@@ -171,30 +171,30 @@ async fn a_server_that_hangs_is_away_and_nobody_waits_for_it_twice() {
     assert!(app.memory.find_nearest(&account, "the house", 5).await.is_err());
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
     peer.go_on();
-    house.clock.advance(10);
+    home.clock.advance(10);
     assert!(!app.memory.find_nearest(&account, "the house", 5).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_with_a_key_is_shown_it_and_nobody_else_is() {
-    let house = House::real_time(Kind::Active);
+    let home = TestHome::real_time(Kind::Active);
     let peer = QdrantPeer::start();
     peer.demand_key("swordfish");
-    on_server(&house, &peer);
-    add_tasks(&house.app().await, 1).await;
+    on_server(&home, &peer);
+    add_tasks(&home.app().await, 1).await;
     let said = |key: Option<&str>| {
-        let mut command = house.command(&["memory", "rebuild"]);
+        let mut command = home.command(&["memory", "rebuild"]);
         if let Some(key) = key {
             command.env("ADJUTANT_MEMORY_QDRANT_API_KEY", key);
         }
-        crate::house::finish(command)
+        crate::support::test_home::finish(command)
     };
     for (key, why) in [(None, "Must provide an API key"), (Some("herring"), "Invalid API key")] {
         let refused = said(key);
         assert!(refused.code != 0 && refused.err.contains(why), "{}{}", refused.out, refused.err);
         assert!(!refused.err.contains("herring"), "{}", refused.err);
-        assert!(house.count("search_due") > 0);
+        assert!(home.count("search_due") > 0);
     }
     let taken = said(Some("swordfish"));
-    assert_eq!((taken.code, house.count("search_due")), (0, 0), "{}", taken.err);
+    assert_eq!((taken.code, home.count("search_due")), (0, 0), "{}", taken.err);
 }

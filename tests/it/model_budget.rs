@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{
-    house::{House, Kind},
+use crate::support::{
     model_server::{Said, Server, kind, ledger, tasks, with_model},
+    test_home::{Kind, TestHome},
 };
 
 /// Does not say what it cost, so that each answer counts at its worst.
@@ -14,56 +14,56 @@ fn dear() -> Server {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn when_the_days_budget_is_gone_rules_go_on_alone_and_every_door_says_so() {
-    let off = House::samples();
+    let off = TestHome::samples();
     off.once().await;
-    let (house, server) = (House::samples(), dear());
-    with_model(&house, &server, "tokens_per_day = 100000\nat_once = 1");
-    let report = house.once().await;
-    assert_eq!(tasks(&house), tasks(&off));
-    assert_eq!(ledger(&house), ledger(&off));
-    assert!(house.count("model_call WHERE outcome = 'answered'") > 0);
-    assert!(house.count("model_call WHERE outcome = 'day_budget'") > 0);
-    assert!(house.sql_one("SELECT sum(tokens_in + tokens_out) FROM model_call").parse::<u64>().unwrap() <= 100_000);
+    let (home, server) = (TestHome::samples(), dear());
+    with_model(&home, &server, "tokens_per_day = 100000\nat_once = 1");
+    let report = home.once().await;
+    assert_eq!(tasks(&home), tasks(&off));
+    assert_eq!(ledger(&home), ledger(&off));
+    assert!(home.count("model_call WHERE outcome = 'answered'") > 0);
+    assert!(home.count("model_call WHERE outcome = 'day_budget'") > 0);
+    assert!(home.sql_one("SELECT sum(tokens_in + tokens_out) FROM model_call").parse::<u64>().unwrap() <= 100_000);
     assert!(report.model_note.unwrap().contains("budget for 2026-11-16 is gone"));
     let asked = server.count();
-    house.post(&house.letter("late").question());
-    house.once().await;
+    home.post(&home.letter("late").question());
+    home.once().await;
     assert_eq!(server.count(), asked, "not even once more");
     // The next day has a budget of its own.
-    house.clock.advance(24 * 3600);
-    house.post(&house.letter("next").question());
-    let report = house.once().await;
+    home.clock.advance(24 * 3600);
+    home.post(&home.letter("next").question());
+    let report = home.once().await;
     assert!(server.count() > asked);
     assert_eq!(report.model_note, None);
 }
 
 #[test]
 fn the_doors_say_that_the_budget_is_gone() {
-    let (house, server) = (House::real_time(Kind::Active), dear());
-    with_model(&house, &server, "tokens_per_day = 40000\nat_once = 1");
+    let (home, server) = (TestHome::real_time(Kind::Active), dear());
+    with_model(&home, &server, "tokens_per_day = 40000\nat_once = 1");
     for nth in 0..6 {
-        house.post(&house.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
     }
-    let once = house.run(&["once"]);
+    let once = home.run(&["once"]);
     assert!(once.out.contains("is gone since"), "{}", once.out);
     for command in [&["tasks"][..], &["hitl"], &["mail"], &["runs"], &["why", "1"]] {
-        let answered = house.run(command);
+        let answered = home.run(command);
         assert!(answered.err.contains("rules go on alone"), "{command:?}: {}", answered.err);
     }
-    assert!(house.run(&["doctor"]).out.contains("BUDGET IS GONE"));
-    assert!(house.run(&["cost"]).out.contains("budget is GONE since"));
-    let (code, said) = house.daemon().stop("TERM");
+    assert!(home.run(&["doctor"]).out.contains("BUDGET IS GONE"));
+    assert!(home.run(&["cost"]).out.contains("budget is GONE since"));
+    let (code, said) = home.daemon().stop("TERM");
     assert_eq!(code, 0);
     assert!(said.contains("rules go on alone"), "{said}");
 }
 
 #[test]
 fn a_running_daemon_says_it_when_it_happens() {
-    let (house, server) = (House::real_time(Kind::Active), dear());
-    with_model(&house, &server, "tokens_per_day = 40000\nat_once = 1");
-    let mut daemon = house.daemon();
+    let (home, server) = (TestHome::real_time(Kind::Active), dear());
+    with_model(&home, &server, "tokens_per_day = 40000\nat_once = 1");
+    let mut daemon = home.daemon();
     for nth in 0..6 {
-        house.post(&house.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
     }
     daemon.until("rules go on alone");
     drop(daemon);
@@ -71,15 +71,15 @@ fn a_running_daemon_says_it_when_it_happens() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_has_a_budget_of_its_own() {
-    let (house, server) = (House::active(), dear());
-    with_model(&house, &server, "tokens_per_task = 16000");
-    house.post(&house.letter("q").question());
-    house.once().await;
-    let by_task = house.sql("SELECT outcome, count(*) FROM model_call WHERE node <> 'plan_step' GROUP BY 1 ORDER BY 1");
-    let spent = house.sql("SELECT node, outcome, tokens_in, tokens_out FROM model_call");
+    let (home, server) = (TestHome::active(), dear());
+    with_model(&home, &server, "tokens_per_task = 16000");
+    home.post(&home.letter("q").question());
+    home.once().await;
+    let by_task = home.sql("SELECT outcome, count(*) FROM model_call WHERE node <> 'plan_step' GROUP BY 1 ORDER BY 1");
+    let spent = home.sql("SELECT node, outcome, tokens_in, tokens_out FROM model_call");
     assert!(by_task.iter().any(|row| row[0] == "task_budget"), "{by_task:?} {spent:?}");
-    assert_eq!(house.count("model_call WHERE outcome = 'day_budget'"), 0);
-    let worst: u64 = house
+    assert_eq!(home.count("model_call WHERE outcome = 'day_budget'"), 0);
+    let worst: u64 = home
         .sql_one("SELECT max(s) FROM (SELECT sum(tokens_in + tokens_out) s FROM model_call GROUP BY about)")
         .parse()
         .unwrap();
@@ -88,21 +88,21 @@ async fn a_task_has_a_budget_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn money_is_counted_with_prices() {
-    let (house, server) = (House::real_time(Kind::Active), Server::kind());
-    with_model(&house, &server, "price_in = 2.0\nprice_out = 10.0\nmoney_per_day = 5.0");
-    house.post(&house.letter("q").question());
-    house.post(&house.letter("i").invoice(7));
-    house.once().await;
+    let (home, server) = (TestHome::real_time(Kind::Active), Server::kind());
+    with_model(&home, &server, "price_in = 2.0\nprice_out = 10.0\nmoney_per_day = 5.0");
+    home.post(&home.letter("q").question());
+    home.post(&home.letter("i").invoice(7));
+    home.once().await;
     // 100 tokens in and 20 out each.
-    assert_eq!(house.count("model_call WHERE cost_micros <> 400"), 0);
-    let cost = house.json(&["cost"]);
-    let calls = house.count("model_call");
+    assert_eq!(home.count("model_call WHERE cost_micros <> 400"), 0);
+    let cost = home.json(&["cost"]);
+    let calls = home.count("model_call");
     assert_eq!(cost["spent_today"]["micros"], 400 * calls);
     let nodes: Vec<&str> = cost["rows"].as_array().unwrap().iter().map(|row| row["node"].as_str().unwrap()).collect();
     assert!(nodes.contains(&"plan_step") && nodes.contains(&"prioritise"), "{nodes:?}");
     let rules = cost["rows"].as_array().unwrap().iter().filter(|row| row["rule"] != "").count();
     assert_eq!(rules, cost["rows"].as_array().unwrap().len(), "every question was for a task that a rule ranked");
-    let shown = house.run(&["cost"]).out;
+    let shown = home.run(&["cost"]).out;
     for word in ["DAY", "NODE", "RULE", "execute_tool", "fuzzy-urgency", "of 5.0000 money"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
@@ -111,13 +111,13 @@ async fn money_is_counted_with_prices() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_under_way_at_once_never_overspends() {
     let server = Server::start(|asked| Said::Slow(Duration::from_millis(20), kind(asked)));
-    let house = House::active();
-    with_model(&house, &server, "tokens_per_day = 60000\nat_once = 16");
+    let home = TestHome::active();
+    with_model(&home, &server, "tokens_per_day = 60000\nat_once = 16");
     for nth in 0..40 {
-        house.post(&house.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
+        home.post(&home.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
     }
-    house.once().await;
-    let spent: u64 = house.sql_one("SELECT sum(tokens_in + tokens_out) FROM model_call").parse().unwrap();
+    home.once().await;
+    let spent: u64 = home.sql_one("SELECT sum(tokens_in + tokens_out) FROM model_call").parse().unwrap();
     assert!(spent <= 60_000 && spent > 0, "{spent}");
-    assert!(house.count("model_call WHERE outcome = 'day_budget'") > 0);
+    assert!(home.count("model_call WHERE outcome = 'day_budget'") > 0);
 }

@@ -2,9 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use crate::{
-    house::{House, Kind, finish},
+use crate::support::{
     model_server::{Said, Server, kind, with_model},
+    test_home::{Kind, TestHome, finish},
 };
 
 const KEY: &str = "sk-very-secret-4711";
@@ -21,20 +21,20 @@ fn holds(folder: &Path, text: &str) -> bool {
 
 #[test]
 fn a_key_goes_to_the_server_and_nowhere_else() {
-    let (house, server) = (
-        House::real_time(Kind::Active),
+    let (home, server) = (
+        TestHome::real_time(Kind::Active),
         Server::start(|asked| if asked.nth == 1 { Said::Status(500, vec![]) } else { Said::Answer(kind(asked)) }),
     );
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
-    let mut once = house.command(&["-vv", "once"]);
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
+    let mut once = home.command(&["-vv", "once"]);
     once.env("ADJUTANT_LLM_KEY", KEY).env("ADJUTANT_LOG", "trace");
     let once = finish(once);
     assert_eq!(once.code, 0, "{}", once.err);
     assert!(server.count() >= 4);
     assert!(server.asked().iter().all(|asked| asked.authorization == format!("Bearer {KEY}")));
     assert!(!once.err.contains(KEY) && !once.out.contains(KEY));
-    assert!(!holds(house.root(), KEY), "the key is in a file");
+    assert!(!holds(home.root(), KEY), "the key is in a file");
     for words in ["I have the keys", "tom@bakerand"] {
         assert!(!once.err.contains(words), "a log line holds mail text");
     }
@@ -42,20 +42,20 @@ fn a_key_goes_to_the_server_and_nowhere_else() {
 
 #[test]
 fn a_key_file_must_be_private_and_a_key_in_the_file_is_refused() {
-    let (house, server) = (House::real_time(Kind::Active), Server::kind());
-    house.write("key", &format!("{KEY}\n"));
-    fs::set_permissions(house.root().join("key"), fs::Permissions::from_mode(0o640)).unwrap();
-    with_model(&house, &server, "key_file = \"key\"");
-    house.post(&house.letter("q").question());
-    let refused = house.run(&["once"]);
+    let (home, server) = (TestHome::real_time(Kind::Active), Server::kind());
+    home.write("key", &format!("{KEY}\n"));
+    fs::set_permissions(home.root().join("key"), fs::Permissions::from_mode(0o640)).unwrap();
+    with_model(&home, &server, "key_file = \"key\"");
+    home.post(&home.letter("q").question());
+    let refused = home.run(&["once"]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("chmod 600") && !refused.err.contains(KEY), "{}", refused.err);
-    fs::set_permissions(house.root().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(house.run(&["once"]).code, 0);
+    fs::set_permissions(home.root().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(home.run(&["once"]).code, 0);
     assert!(server.asked()[0].authorization.ends_with(KEY));
-    let config = house.read("adjutant.toml").replace("key_file = \"key\"", &format!("key = \"{KEY}\""));
-    house.write("adjutant.toml", &config);
-    let refused = house.run(&["tasks"]);
+    let config = home.read("adjutant.toml").replace("key_file = \"key\"", &format!("key = \"{KEY}\""));
+    home.write("adjutant.toml", &config);
+    let refused = home.run(&["tasks"]);
     assert!(
         refused.code == 2 && refused.err.contains("ADJUTANT_LLM_KEY") && !refused.err.contains(KEY),
         "{}",

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{
-    deeds::cases,
-    house::{Dice, House},
+use crate::support::{
     model_server::{Asked, Said, Server, breaks_off, kind, ledger, tasks, with_model, with_model_at},
+    outbox_fixture::cases,
+    test_home::{SeededRandom, TestHome},
 };
 
 /// The sample mails worked with this server, beside the same without a model.
-async fn as_without(server: &Server, more: &str) -> House {
-    let off = House::samples();
+async fn as_without(server: &Server, more: &str) -> TestHome {
+    let off = TestHome::samples();
     off.once().await;
-    let on = House::samples();
+    let on = TestHome::samples();
     with_model(&on, server, more);
     on.once().await;
     assert_eq!(tasks(&on), tasks(&off));
@@ -28,12 +28,12 @@ async fn as_without(server: &Server, more: &str) -> House {
     on
 }
 
-fn outcomes(house: &House) -> Vec<Vec<String>> {
-    house.sql("SELECT outcome, count(*) FROM model_call GROUP BY 1 ORDER BY 1")
+fn outcomes(home: &TestHome) -> Vec<Vec<String>> {
+    home.sql("SELECT outcome, count(*) FROM model_call GROUP BY 1 ORDER BY 1")
 }
 
 /// One way to be wrong, chosen by dice.
-fn wrong(dice: &mut Dice, asked: &Asked) -> Said {
+fn wrong(dice: &mut SeededRandom, asked: &Asked) -> Said {
     let mut answer = kind(asked);
     match dice.below(16) {
         0 => Said::Text("I would say it is quite urgent.".into()),
@@ -81,47 +81,47 @@ fn poisoned(mut answer: Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_replies_leave_everything_as_without_a_model() {
     let wanted = cases(120);
-    let dice = std::sync::Mutex::new(Dice::thrown("malformed"));
+    let dice = std::sync::Mutex::new(SeededRandom::thrown("malformed"));
     let server = Server::start(move |asked| wrong(&mut dice.lock().unwrap(), asked));
     let mut homes = 0;
     while server.count() < wanted {
         // No budget stands in the way of being wronged.
-        let house = as_without(&server, "tokens_per_day = 0\ntokens_per_task = 0").await;
-        assert_eq!(house.count("model_call WHERE outcome IN ('answered', 'repaired')"), 0, "{:?}", outcomes(&house));
-        assert_eq!(house.count("tasks WHERE objective LIKE '%evil%' OR result_summary LIKE '%evil%'"), 0);
+        let home = as_without(&server, "tokens_per_day = 0\ntokens_per_task = 0").await;
+        assert_eq!(home.count("model_call WHERE outcome IN ('answered', 'repaired')"), 0, "{:?}", outcomes(&home));
+        assert_eq!(home.count("tasks WHERE objective LIKE '%evil%' OR result_summary LIKE '%evil%'"), 0);
         homes += 1;
     }
     println!("{} malformed replies over {homes} homes: 0 crashes, the same tasks", server.count());
-    crate::campaign::Campaign::new("malformed replies", wanted, server.count()).lost(0).print();
+    crate::support::campaign::Campaign::new("malformed replies", wanted, server.count()).lost(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_leaves_everything_as_without_a_model() {
     let refused = Server::start(|_| Said::Status(503, vec![]));
-    let house = as_without(&refused, "").await;
-    let shown = outcomes(&house);
+    let home = as_without(&refused, "").await;
+    let shown = outcomes(&home);
     assert!(shown.iter().all(|row| ["unreachable", "resting"].contains(&row[0].as_str())), "{shown:?}");
     assert!(refused.count() < 100, "it is left alone after a while: {} requests", refused.count());
     // Nobody is there at all.
-    let nobody = House::samples();
+    let nobody = TestHome::samples();
     with_model_at(&nobody, "http://127.0.0.1:9/v1", "");
     nobody.once().await;
-    assert_eq!(tasks(&nobody), tasks(&house));
+    assert_eq!(tasks(&nobody), tasks(&home));
     assert!(nobody.count("model_call WHERE outcome = 'unreachable'") > 0);
     let doctor = nobody.run(&["doctor"]);
-    assert_eq!(doctor.code, 0, "a model that is away is no fault of the house: {}", doctor.out);
-    assert!(doctor.out.contains("UNREACHABLE: nobody answers at the address; rules go on alone"), "{}", doctor.out);
+    assert_eq!(doctor.code, 0, "a model that is away is no fault of the home: {}", doctor.out);
+    assert!(doctor.out.contains("UNREACHABLE: no server answers at the address; rules go on alone"), "{}", doctor.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_hangs_is_waited_for_no_longer_than_its_deadline() {
     let server = Server::start(|_| Said::Hang);
     let begun = Instant::now();
-    let house = as_without(&server, "timeout_seconds = 1").await;
+    let home = as_without(&server, "timeout_seconds = 1").await;
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
-    assert!(house.count("model_call WHERE outcome = 'late'") >= 3, "{:?}", outcomes(&house));
+    assert!(home.count("model_call WHERE outcome = 'late'") >= 3, "{:?}", outcomes(&home));
     assert_eq!(
-        house.count("model_call WHERE outcome = 'late' AND tokens_in + tokens_out = 0"),
+        home.count("model_call WHERE outcome = 'late' AND tokens_in + tokens_out = 0"),
         0,
         "counted at its worst"
     );
@@ -133,12 +133,12 @@ async fn one_that_hangs_up_in_the_middle_is_asked_no_more_than_it_may_have_heard
     for (sent, outcome, requests) in
         [(half, "malformed", "2"), ("", "unreachable", "1"), ("HTTP/1.1 2", "unreachable", "1")]
     {
-        let house = House::active();
-        with_model_at(&house, &breaks_off(sent), "tokens_per_task = 0");
-        house.post(&house.letter("q").question());
-        house.once().await;
-        assert_eq!(house.count("tasks"), 1);
-        let first = house.sql("SELECT outcome, requests, tokens_in > 1000 FROM model_call ORDER BY call_id LIMIT 1");
+        let home = TestHome::active();
+        with_model_at(&home, &breaks_off(sent), "tokens_per_task = 0");
+        home.post(&home.letter("q").question());
+        home.once().await;
+        assert_eq!(home.count("tasks"), 1);
+        let first = home.sql("SELECT outcome, requests, tokens_in > 1000 FROM model_call ORDER BY call_id LIMIT 1");
         assert_eq!(first, [[outcome, requests, "1"]], "after {sent:?}, counted at its worst");
     }
 }
@@ -146,22 +146,22 @@ async fn one_that_hangs_up_in_the_middle_is_asked_no_more_than_it_may_have_heard
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_one_is_waited_for() {
     let server = Server::start(|asked| Said::Slow(Duration::from_millis(300), kind(asked)));
-    let house = House::active();
-    with_model(&house, &server, "timeout_seconds = 20");
-    house.post(&house.letter("q").question());
-    house.once().await;
-    assert_eq!(outcomes(&house), [["answered", "3"]]);
+    let home = TestHome::active();
+    with_model(&home, &server, "timeout_seconds = 20");
+    home.post(&home.letter("q").question());
+    home.once().await;
+    assert_eq!(outcomes(&home), [["answered", "3"]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_megabytes_are_not_read() {
     let server = Server::start(|_| Said::Body(vec![b'x'; 10 << 20]));
-    let house = House::active();
-    with_model(&house, &server, "tokens_per_day = 0\ntokens_per_task = 0");
-    house.post(&house.letter("q").question());
-    house.once().await;
-    assert_eq!(outcomes(&house), [["malformed", "4"]]);
-    let note = house.sql_one("SELECT note FROM model_call LIMIT 1");
+    let home = TestHome::active();
+    with_model(&home, &server, "tokens_per_day = 0\ntokens_per_task = 0");
+    home.post(&home.letter("q").question());
+    home.once().await;
+    assert_eq!(outcomes(&home), [["malformed", "4"]]);
+    let note = home.sql_one("SELECT note FROM model_call LIMIT 1");
     assert!(note.contains("longer than"), "{note}");
 }
 
@@ -172,23 +172,23 @@ async fn a_busy_server_is_asked_again_when_it_says() {
         1 => Said::Status(500, vec![]),
         _ => Said::Answer(kind(asked)),
     });
-    let house = House::active();
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
+    let home = TestHome::active();
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
     let begun = Instant::now();
-    house.once().await;
+    home.once().await;
     assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
-    assert_eq!(outcomes(&house), [["answered", "3"]]);
+    assert_eq!(outcomes(&home), [["answered", "3"]]);
     // One that wants an hour is not waited for, and not bothered again.
     let busy = Server::start(|_| Said::Status(429, vec![("retry-after", "3600".into())]));
-    let house = House::active();
-    with_model(&house, &busy, "");
-    house.post(&house.letter("q").question());
+    let home = TestHome::active();
+    with_model(&home, &busy, "");
+    home.post(&home.letter("q").question());
     let begun = Instant::now();
-    house.once().await;
+    home.once().await;
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     assert_eq!(busy.count(), 1);
-    assert_eq!(outcomes(&house), [["resting", "3"], ["unreachable", "1"]]);
+    assert_eq!(outcomes(&home), [["resting", "3"], ["unreachable", "1"]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,27 +196,27 @@ async fn a_redirect_is_not_followed_and_a_wrong_key_not_repeated() {
     let trap = Server::kind();
     let elsewhere = format!("{}/chat/completions", trap.url());
     let server = Server::start(move |_| Said::Status(307, vec![("location", elsewhere.clone())]));
-    let house = House::active();
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
-    house.once().await;
+    let home = TestHome::active();
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
+    home.once().await;
     assert_eq!(trap.count(), 0, "the mail went elsewhere");
     let denied = Server::start(|_| Said::Status(401, vec![]));
-    let house = House::active();
-    with_model(&house, &denied, "");
-    house.post(&house.letter("q").question());
-    house.once().await;
+    let home = TestHome::active();
+    with_model(&home, &denied, "");
+    home.post(&home.letter("q").question());
+    home.once().await;
     assert_eq!(denied.count(), 1);
-    let note = house.sql_one("SELECT note FROM model_call WHERE outcome = 'denied'");
+    let note = home.sql_one("SELECT note FROM model_call WHERE outcome = 'denied'");
     assert!(note.contains("is the key right?") && !note.contains("secret words"), "{note}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_count_of_tokens_the_worst_is_counted() {
     let server = Server::start(|asked| Said::Uncounted(kind(asked)));
-    let house = House::active();
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
-    house.once().await;
-    assert_eq!(house.count("model_call WHERE tokens_in < 1000"), 0);
+    let home = TestHome::active();
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
+    home.once().await;
+    assert_eq!(home.count("model_call WHERE tokens_in < 1000"), 0);
 }

@@ -15,7 +15,7 @@ use adjutant::{
 };
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::support::test_home::TestHome;
 
 /// Ends with its standard input, which is ours.
 struct Peer {
@@ -85,7 +85,7 @@ async fn a_real_server_speaks_chat_schemas_and_errors() {
         "type": "object", "additionalProperties": false, "required": ["urgent"],
         "properties": { "urgent": { "type": "boolean" } },
     });
-    let raw = wire.ask(&request("Is the house on fire?", schema.clone())).await.unwrap();
+    let raw = wire.complete(&request("Is the house on fire?", schema.clone())).await.unwrap();
     let said: Value = serde_json::from_str(&raw.text).unwrap_or_else(|error| panic!("{error}: {}", raw.text));
     assert!(said["urgent"].is_boolean(), "the schema is kept by the server: {said}");
     let (tokens_in, tokens_out) = raw.tokens.unwrap();
@@ -93,14 +93,14 @@ async fn a_real_server_speaks_chat_schemas_and_errors() {
     // The repair is a conversation.
     let again =
         ProviderRequest { repair: Some((raw.text, "it must be true".into())), ..request("Is it?", schema.clone()) };
-    assert!(wire.ask(&again).await.is_ok());
+    assert!(wire.complete(&again).await.is_ok());
     // An answer cut off by its limit of tokens, a schema nobody can keep, a wrong path.
     let short = ProviderRequest { max_tokens: 1, ..request("Is it?", schema) };
-    assert!(matches!(wire.ask(&short).await, Err(ProviderFailure::MalformedReply(_))));
-    let unfit = wire.ask(&request("x", json!({ "type": "surprise" }))).await;
+    assert!(matches!(wire.complete(&short).await, Err(ProviderFailure::MalformedReply(_))));
+    let unfit = wire.complete(&request("x", json!({ "type": "surprise" }))).await;
     assert!(matches!(unfit, Err(ProviderFailure::RequestRejected(400))), "{unfit:?}");
     let elsewhere = LlmSettings { base_url: format!("{}/nowhere", peer.url), ..peer.settings() };
-    let lost = ModelHttpClient::new(&elsewhere).unwrap().ask(&request("x", json!({ "type": "object" }))).await;
+    let lost = ModelHttpClient::new(&elsewhere).unwrap().complete(&request("x", json!({ "type": "object" }))).await;
     assert!(matches!(lost, Err(ProviderFailure::Denied(404, _))), "{lost:?}");
 }
 
@@ -111,7 +111,7 @@ async fn our_own_schemas_are_taken_by_a_real_server() {
     let wire = ModelHttpClient::new(&peer.settings()).unwrap();
     for prompt in adjutant::llm::Prompt::ALL {
         let asked = ProviderRequest { max_tokens: 8, ..request("Go.", prompt.schema().clone()) };
-        match wire.ask(&asked).await {
+        match wire.complete(&asked).await {
             Ok(_) | Err(ProviderFailure::MalformedReply(_)) => {}
             Err(other) => panic!("{prompt}: {other:?}"),
         }
@@ -125,17 +125,17 @@ async fn a_mail_is_worked_with_a_real_server() {
         return;
     }
     let peer = Peer::start();
-    let house = House::active();
-    let config = house.read("adjutant.toml");
+    let home = TestHome::active();
+    let config = home.read("adjutant.toml");
     let keys = format!(
         "provider = \"compatible\"\nmodel = \"smollm2\"\nbase_url = \"{}\"\ntimeout_seconds = 600\nat_once = 1\n",
         peer.url
     );
-    house.write("adjutant.toml", &format!("{config}\n[llm]\n{keys}"));
-    house.post(&house.letter("q").question());
-    house.once().await;
-    println!("{:?}", house.sql("SELECT node, outcome, note, requests, tokens_in, tokens_out, took_ms FROM model_call"));
-    assert_eq!(house.count("tasks"), 1);
-    assert_eq!(house.count("model_call WHERE outcome IN ('unreachable', 'late', 'denied')"), 0);
-    assert!(house.count("model_call WHERE outcome IN ('answered', 'repaired')") > 0);
+    home.write("adjutant.toml", &format!("{config}\n[llm]\n{keys}"));
+    home.post(&home.letter("q").question());
+    home.once().await;
+    println!("{:?}", home.sql("SELECT node, outcome, note, requests, tokens_in, tokens_out, took_ms FROM model_call"));
+    assert_eq!(home.count("tasks"), 1);
+    assert_eq!(home.count("model_call WHERE outcome IN ('unreachable', 'late', 'denied')"), 0);
+    assert!(home.count("model_call WHERE outcome IN ('answered', 'repaired')") > 0);
 }

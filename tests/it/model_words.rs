@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use crate::{
-    house::House,
+use crate::support::{
     model_server::{Said, Server, kind, ledger, tasks, with_model},
+    test_home::TestHome,
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_samples_are_worded_and_the_tasks_are_the_same() {
-    let off = House::samples();
+    let off = TestHome::samples();
     off.once().await;
-    let (on, server) = (House::samples(), Server::kind());
+    let (on, server) = (TestHome::samples(), Server::kind());
     with_model(&on, &server, "");
     on.once().await;
     assert_eq!(tasks(&on), tasks(&off));
@@ -34,10 +34,10 @@ async fn the_samples_are_worded_and_the_tasks_are_the_same() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_model_sees_handles_guidelines_first_and_no_address() {
-    let (house, server) = (House::samples(), Server::kind());
-    house.write("guidelines.txt", "- Sound like a sailor.\n");
-    with_model(&house, &server, "");
-    house.once().await;
+    let (home, server) = (TestHome::samples(), Server::kind());
+    home.write("guidelines.txt", "- Sound like a sailor.\n");
+    with_model(&home, &server, "");
+    home.once().await;
     let asked = server.asked();
     assert!(asked.len() > 30, "{}", asked.len());
     for question in &asked {
@@ -52,17 +52,17 @@ async fn the_model_sees_handles_guidelines_first_and_no_address() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_draft_is_asked_for_in_the_persons_own_style() {
-    let (house, server) = (House::active(), Server::kind());
-    with_model(&house, &server, "");
+    let (home, server) = (TestHome::active(), Server::kind());
+    with_model(&home, &server, "");
     let sent = |id: &str, to: &str, words: &str| {
-        let letter = house.letter(id).from("Alex Green <you@home.example>").body(&format!("{words}\n")).text();
+        let letter = home.letter(id).from("Alex Green <you@home.example>").body(&format!("{words}\n")).text();
         letter.replace("To: Alex Green <you@home.example>", &format!("To: {to}"))
     };
-    house.deliver_into(".Sent/cur", "s1:2,S", sent("s1", "Tom <tom@bakerand.example>", "Ahoy Tom, fair winds!"));
-    house.deliver_into(".Sent/cur", "s2:2,S", sent("s2", "dana@work.example", "Dear Dana, as agreed."));
-    house.once().await;
-    house.post(&house.letter("q").question());
-    house.once().await;
+    home.deliver_into(".Sent/cur", "s1:2,S", sent("s1", "Tom <tom@bakerand.example>", "Ahoy Tom, fair winds!"));
+    home.deliver_into(".Sent/cur", "s2:2,S", sent("s2", "dana@work.example", "Dear Dana, as agreed."));
+    home.once().await;
+    home.post(&home.letter("q").question());
+    home.once().await;
     let asked = server.asked();
     let draft = asked.iter().find(|asked| asked.prompt == "draft_reply").unwrap();
     let style: Vec<&str> = draft.data["style"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
@@ -71,12 +71,12 @@ async fn a_draft_is_asked_for_in_the_persons_own_style() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_draft_holds_the_models_words_between_ours() {
-    let (house, server) = (House::active(), Server::kind());
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
-    house.post(&house.letter("m").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
-    house.once().await;
-    let drafts: Vec<String> = house
+    let (home, server) = (TestHome::active(), Server::kind());
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
+    home.post(&home.letter("m").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
+    home.once().await;
+    let drafts: Vec<String> = home
         .sql("SELECT json_extract(tool_output, '$.draft_reply.draft') FROM tasks ORDER BY source")
         .into_iter()
         .flatten()
@@ -88,44 +88,44 @@ async fn a_draft_holds_the_models_words_between_ours() {
     assert!(drafts[0].contains("(UTC+00:00)"), "the times are ours: {drafts:?}");
     assert!(drafts[1].ends_with("Warm regards,\nAlex Green\n"), "{drafts:?}");
     // What would be sent waits for a yes.
-    assert!(house.sent().is_empty());
-    assert_eq!(house.count("outbox WHERE step = 'send_reply' AND state = 'parked'"), 1);
+    assert!(home.sent().is_empty());
+    assert_eq!(home.count("outbox WHERE step = 'send_reply' AND state = 'parked'"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_of_a_model_never_use_the_allow_list() {
-    let letter = |house: &House| house.letter("q").question().verified();
-    let (house, server) = (House::active(), Server::kind());
-    house.policy("allow: [tom@bakerand.example]");
-    with_model(&house, &server, "");
-    house.post(&letter(&house));
-    house.once().await;
+    let letter = |home: &TestHome| home.letter("q").question().verified();
+    let (home, server) = (TestHome::active(), Server::kind());
+    home.policy("allow: [tom@bakerand.example]");
+    with_model(&home, &server, "");
+    home.post(&letter(&home));
+    home.once().await;
     assert_eq!(
-        house.sql("SELECT state, class FROM outbox WHERE step = 'send_reply'"),
+        home.sql("SELECT state, class FROM outbox WHERE step = 'send_reply'"),
         [["parked", "R2"]],
         "shown first, whoever is on the list"
     );
-    assert!(house.sent().is_empty());
+    assert!(home.sent().is_empty());
     // The person's own words to the same address do use it.
-    let written = house.run(&["tasks", "reply", "1", "On", "Thursday."]);
+    let written = home.run(&["tasks", "reply", "1", "On", "Thursday."]);
     assert_eq!(written.code, 0, "{}", written.err);
-    assert_eq!(house.count("outbox WHERE step = 'send_reply' AND state IN ('saved', 'sent')"), 1);
+    assert_eq!(home.count("outbox WHERE step = 'send_reply' AND state IN ('saved', 'sent')"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn urgency_is_all_a_model_says_about_a_level() {
     let level = |urgency: f64| async move {
-        let house = House::active();
+        let home = TestHome::active();
         let server = Server::start(move |asked| match asked.prompt.as_str() {
             "prioritise" => Said::Answer(json!({ "urgency": urgency })),
             _ => Said::Answer(kind(asked)),
         });
-        with_model(&house, &server, "");
-        house.post(&house.letter("q").question());
-        house.once().await;
-        let why = house.run(&["why", "1"]);
+        with_model(&home, &server, "");
+        home.post(&home.letter("q").question());
+        home.once().await;
+        let why = home.run(&["why", "1"]);
         assert!(why.out.contains(&format!("urgency {urgency:.2} (model)")), "{}", why.out);
-        house.sql_one("SELECT priority FROM tasks")
+        home.sql_one("SELECT priority FROM tasks")
     };
     assert_eq!(level(0.95).await, "high", "the fuzzy-urgency rule of the shipped rules");
     assert_eq!(level(1.0).await, "high", "no urgency makes a task critical");
@@ -134,47 +134,47 @@ async fn urgency_is_all_a_model_says_about_a_level() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn extra_steps_and_a_deadline_are_shown_and_decide_nothing() {
-    let house = House::active();
+    let home = TestHome::active();
     let server = Server::start(|asked| match asked.prompt.as_str() {
         "plan_step" => Said::Answer(json!({ "tasks": [
             { "task": "T1", "objective": "Write the project summary for Tom", "deadline": "2026-11-25", "steps": ["draft_reply"] },
         ] })),
         _ => Said::Answer(kind(asked)),
     });
-    with_model(&house, &server, "");
-    house.post(&house.letter("r").body("Hello Alex,\n\nPlease write the project summary.\n\nTom\n"));
-    house.once().await;
-    let row = house.sql("SELECT objective, json_extract(context, '$.deadline'), json_extract(context, '$.deadline_by'), json_extract(subtasks, '$[0].step'), status FROM tasks");
+    with_model(&home, &server, "");
+    home.post(&home.letter("r").body("Hello Alex,\n\nPlease write the project summary.\n\nTom\n"));
+    home.once().await;
+    let row = home.sql("SELECT objective, json_extract(context, '$.deadline'), json_extract(context, '$.deadline_by'), json_extract(subtasks, '$[0].step'), status FROM tasks");
     assert_eq!(row, [["Write the project summary for Tom", "2026-11-25", "model", "draft_reply", "IN_PROGRESS"]]);
-    assert_eq!(house.sql("SELECT due_at FROM task_facts"), [["∅"]], "rules do not rank by it");
+    assert_eq!(home.sql("SELECT due_at FROM task_facts"), [["∅"]], "rules do not rank by it");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_answer_is_repaired_once() {
-    let house = House::active();
+    let home = TestHome::active();
     let server =
         Server::start(
             |asked| if asked.repair { Said::Answer(kind(asked)) } else { Said::Text("Sure! Here you go.".into()) },
         );
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
-    house.once().await;
-    assert_eq!(house.count("model_call WHERE outcome = 'repaired' AND requests = 2"), 3);
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
+    home.once().await;
+    assert_eq!(home.count("model_call WHERE outcome = 'repaired' AND requests = 2"), 3);
     assert_eq!(server.count(), 6);
-    assert!(house.sql_one("SELECT objective FROM tasks").starts_with("Kindly: "));
+    assert!(home.sql_one("SELECT objective FROM tasks").starts_with("Kindly: "));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_schemas_is_asked_without() {
-    let house = House::active();
+    let home = TestHome::active();
     let server = Server::start(|asked| match asked.prompt.as_str() {
         "without schema" if asked.data.get("deadline").is_some() => Said::Answer(json!({ "urgency": 0.5 })),
         "without schema" => Said::Text("{}".into()),
         _ => Said::Status(400, vec![]),
     });
-    with_model(&house, &server, "");
-    house.post(&house.letter("q").question());
-    house.once().await;
-    assert_eq!(house.count("model_call WHERE node = 'prioritise' AND outcome = 'repaired'"), 1);
-    assert_eq!(house.count("model_call WHERE node = 'plan_step' AND outcome = 'malformed'"), 1);
+    with_model(&home, &server, "");
+    home.post(&home.letter("q").question());
+    home.once().await;
+    assert_eq!(home.count("model_call WHERE node = 'prioritise' AND outcome = 'repaired'"), 1);
+    assert_eq!(home.count("model_call WHERE node = 'plan_step' AND outcome = 'malformed'"), 1);
 }

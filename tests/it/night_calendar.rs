@@ -5,58 +5,58 @@ use std::collections::BTreeMap;
 
 use chrono::{Duration, NaiveDate};
 
-use crate::{
-    deeds::cases,
-    house::{Dice, House},
+use crate::support::{
+    outbox_fixture::cases,
+    test_home::{SeededRandom, TestHome},
 };
 
 /// Dates of the rows, and how each came to be.
-fn dates(house: &House) -> BTreeMap<String, String> {
-    house.sql("SELECT date, state FROM night").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
+fn dates(test_home: &TestHome) -> BTreeMap<String, String> {
+    test_home.sql("SELECT date, state FROM nightly").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
-async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
-    let house = House::active();
-    house.write(
+async fn live(days: i64, zone: &str, line: &str, dice: &mut SeededRandom) {
+    let test_home = TestHome::active();
+    test_home.write(
         "adjutant.toml",
         &format!("nightly = \"{line}\"\n[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\ntime_zone = \"{zone}\"\n[[account]]\nname = \"work\"\npath = \"mail\"\n"),
     );
-    let begin = house.clock.now();
+    let begin = test_home.clock.now();
     let end = begin.plus(Duration::days(days));
-    let mut app = house.app().await;
+    let mut app = test_home.app().await;
     app.run_nightly_if_due().await.unwrap();
     let (mut held, mut restarts, mut suspensions, mut by_hand, mut cut_off) = (0, 0, 0, 0, 0);
-    while house.clock.now() < end {
+    while test_home.clock.now() < end {
         match dice.below(60) {
             0 => {
                 suspensions += 1;
-                house.clock.advance(i64::try_from(dice.below(60 * 3600)).unwrap());
+                test_home.clock.advance(i64::try_from(dice.below(60 * 3600)).unwrap());
             }
             1 => {
                 restarts += 1;
                 drop(app);
-                app = house.app().await;
+                app = test_home.app().await;
             }
             2 => {
                 by_hand += 1;
                 app.run_nightly_unless_done_today().await.unwrap();
             }
-            _ => house.clock.advance(i64::try_from(60 + dice.below(90 * 60)).unwrap()),
+            _ => test_home.clock.advance(i64::try_from(60 + dice.below(90 * 60)).unwrap()),
         }
         if app.run_nightly_if_due().await.unwrap().is_some() {
             held += 1;
             // A crash just before the end of some: the date is open again, and taken up by its own run.
             if dice.below(12) == 0 {
                 cut_off += 1;
-                let sql = "DROP TRIGGER IF EXISTS night_legal; UPDATE night SET state = 'running', ended_at = NULL WHERE date = (SELECT max(date) FROM night);";
-                house.database().execute_batch(sql).unwrap();
+                let sql = "DROP TRIGGER IF EXISTS nightly_legal; UPDATE nightly SET state = 'running', ended_at = NULL WHERE date = (SELECT max(date) FROM nightly);";
+                test_home.database().execute_batch(sql).unwrap();
                 drop(app);
-                app = house.app().await;
+                app = test_home.app().await;
                 assert!(app.run_nightly_if_due().await.unwrap().is_some(), "what was cut off is taken up");
             }
         }
     }
-    let found = dates(&house);
+    let found = dates(&test_home);
     let first: NaiveDate = found.keys().next().unwrap().parse().unwrap();
     let last: NaiveDate = found.keys().next_back().unwrap().parse().unwrap();
     let missing: Vec<NaiveDate> = first
@@ -72,20 +72,21 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
     assert!(missing.is_empty(), "{missing:?}");
     assert!((last - first).num_days() >= days - 3, "{first} to {last}");
     assert!(found.values().all(|state| state != "running"), "{found:?}");
-    let twice = house.sql("SELECT subject FROM audit WHERE act = 'night_begun' GROUP BY subject HAVING count(*) > 1");
+    let twice =
+        test_home.sql("SELECT subject FROM audit WHERE act = 'nightly_begun' GROUP BY subject HAVING count(*) > 1");
     assert!(twice.is_empty(), "begun twice: {twice:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_date_of_a_year_has_one_night() {
-    let mut dice = Dice::thrown("a year of nights");
+    let mut dice = SeededRandom::thrown("a year of nights");
     live(366, "Europe/Berlin", "15 3 * * *", &mut dice).await;
 }
 
 /// A line that the clocks skip in spring and repeat in autumn; under `make crash` the autumn too.
 #[tokio::test(flavor = "multi_thread")]
 async fn so_have_seasons_whose_hour_the_clocks_skip_and_repeat() {
-    let mut dice = Dice::thrown("skipped hours");
+    let mut dice = SeededRandom::thrown("skipped hours");
     let days = if cases(0) > 0 { 366 } else { 125 };
     live(days, "America/New_York", "30 2 * * *", &mut dice).await;
 }

@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 
 use crate::{
-    house::House,
     sim::{SEEDS, life::Life},
+    support::test_home::TestHome,
 };
 
 fn knob(name: &str, otherwise: u32) -> u32 {
@@ -43,8 +43,8 @@ async fn what_a_person_does_consistently_is_learned_in_two_nights() {
         let last = weeks.last().unwrap();
         assert!(last.0 >= 0.95, "seed {seed}: ends at {:.1} %: {}", last.0 * 100.0, shown(&weeks));
         (learned, all) = (learned + in_time, all + habits);
-        untouched(&life.house);
-        life.house.must_be_sound().await;
+        untouched(&life.home);
+        life.home.must_be_sound().await;
         curves.push((seed, life.agreement.clone()));
     }
     println!(
@@ -82,32 +82,32 @@ async fn an_attacker_with_three_mails_in_ten_gets_nothing() {
         );
         assert!(attacked.hostile as usize * 100 >= all * 28, "{} of {all}", attacked.hostile);
         assert!(other * 100 <= honest, "{other} of {honest}");
-        let edits = security_relevant(&attacked.house);
+        let edits = security_relevant(&attacked.home);
         println!("seed {seed}: {} security-relevant edits", edits.len());
         assert!(edits.is_empty(), "{edits:?}");
-        untouched(&attacked.house);
+        untouched(&attacked.home);
     }
 }
 
 /// Nothing but the marked parts changed, and policy and configuration not at all.
-fn untouched(house: &House) {
+fn untouched(home: &TestHome) {
     let outside = |text: &str| {
         let range = adjutant::rules::learned_range(text).unwrap();
         (text[..range.start].to_owned(), text[range.end..].to_owned())
     };
-    assert_eq!(outside(&house.read("rules/priority.yml")), outside(adjutant::rules::BUILT_IN));
+    assert_eq!(outside(&home.read("rules/priority.yml")), outside(adjutant::rules::BUILT_IN));
     let shipped = include_str!("../../guidelines.txt");
     let around = |text: &str| {
         let (head, tail) = adjutant::nightly::guideline_lines::around(text).unwrap();
         (head.to_owned(), tail.to_owned())
     };
-    assert_eq!(around(&house.read("guidelines.txt")), around(shipped));
-    assert!(house.sql("SELECT action_id FROM outbox WHERE state IN ('sent', 'saved')").is_empty());
+    assert_eq!(around(&home.read("guidelines.txt")), around(shipped));
+    assert!(home.sql("SELECT action_id FROM outbox WHERE state IN ('sent', 'saved')").is_empty());
 }
 
 /// Entries that raise a stranger, lower what warns or pays, or carry their words.
-fn security_relevant(house: &House) -> Vec<String> {
-    let rules = house.read("rules/priority.yml");
+fn security_relevant(home: &TestHome) -> Vec<String> {
+    let rules = home.read("rules/priority.yml");
     let range = adjutant::rules::learned_range(&rules).unwrap();
     let learned = &rules[range];
     let entries = learned.split("- name: ").skip(1);
@@ -122,9 +122,9 @@ fn security_relevant(house: &House) -> Vec<String> {
                 .any(|word| entry.contains(word))
     };
     let mut found: Vec<String> = entries.filter(bad).map(str::to_owned).collect();
-    let policy = house.read("rules/policy.yml");
+    let policy = home.read("rules/policy.yml");
     found.extend(policy.contains("agree").then_some(policy));
-    let guidelines = house.read("guidelines.txt");
+    let guidelines = home.read("guidelines.txt");
     found.extend(["payment", "agree", "approve"].iter().any(|word| guidelines.contains(word)).then_some(guidelines));
     found
 }

@@ -5,21 +5,20 @@ use std::{fs, process::Stdio};
 
 use adjutant::{
     app::App,
-    model::{ItemKind, Priority},
+    model::{DecisionKind, ItemKind, Priority, TaskEditKind},
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RuleSet, RulesEdit, apply_edits, learned_range},
-    store::value::{TaskEditKind, Verdict},
 };
 
-use crate::{
-    deeds::cases,
-    house::{Dice, House, Kind},
+use crate::support::{
+    outbox_fixture::cases,
+    test_home::{Kind, SeededRandom, TestHome},
 };
 
 /// Three tasks of one verified sender, corrected on two days; what the night learns from.
-async fn taught(house: &House, from: &str, level: Priority, headers: &[&str]) -> App {
+async fn taught(home: &TestHome, from: &str, level: Priority, headers: &[&str]) -> App {
     for nth in 0..3 {
         let id = format!("{}-{nth}", from.split('@').next().unwrap());
-        let mut letter = house.letter(&id).from(&format!("T <{from}>")).question();
+        let mut letter = home.letter(&id).from(&format!("T <{from}>")).question();
         for header in headers {
             letter = letter.header(header);
         }
@@ -32,31 +31,31 @@ async fn taught(house: &House, from: &str, level: Priority, headers: &[&str]) ->
         } else {
             text
         };
-        house.deliver(&format!("{id}.eml"), text);
-        house.once().await;
-        let app = house.app().await;
-        let task = house.sql_one(&format!("SELECT task_id FROM tasks WHERE source = 'email:<{id}@it.example>'"));
+        home.deliver(&format!("{id}.eml"), text);
+        home.once().await;
+        let app = home.app().await;
+        let task = home.sql_one(&format!("SELECT task_id FROM tasks WHERE source = 'email:<{id}@it.example>'"));
         app.edit_task(&task, TaskEditKind::Priority(level), "").await.unwrap();
-        house.clock.advance(24 * 3600);
+        home.clock.advance(24 * 3600);
     }
-    house.app().await
+    home.app().await
 }
 
-fn rules(house: &House) -> String {
-    house.read("rules/priority.yml")
+fn rules(home: &TestHome) -> String {
+    home.read("rules/priority.yml")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
-    let house = House::active();
+    let home = TestHome::active();
     let mine = format!("# my own words\n{BUILT_IN}");
-    house.write("rules/priority.yml", &mine);
-    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    home.write("rules/priority.yml", &mine);
+    let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
     let proposal = app.preview_nightly().await.unwrap();
     assert_eq!(proposal.adopted.len(), 1, "{proposal:?}");
-    assert_eq!(rules(&house), mine, "a dry run touches nothing");
+    assert_eq!(rules(&home), mine, "a dry run touches nothing");
     app.run_nightly_unless_done_today().await.unwrap();
-    let learned = rules(&house);
+    let learned = rules(&home);
     assert!(learned.starts_with("# my own words\n") && learned.contains("ann@shop.example"), "{learned}");
     let history = app.rules_history().await.unwrap();
     assert_eq!(history.len(), 2);
@@ -65,59 +64,59 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
     let diff = app.rules_diff(None).await.unwrap();
     assert!(diff.iter().any(|line| line.sign == '+' && line.line.contains("ann@shop.example")), "{diff:?}");
     app.roll_back_rules(None).await.unwrap();
-    assert_eq!(rules(&house), mine, "byte for byte");
+    assert_eq!(rules(&home), mine, "byte for byte");
     // The same corrections teach no second time; newer ones do.
-    house.clock.advance(24 * 3600);
+    home.clock.advance(24 * 3600);
     app.run_nightly_unless_done_today().await.unwrap();
-    assert_eq!(rules(&house), mine);
+    assert_eq!(rules(&home), mine);
     let back = app.roll_back_rules(Some(history[0].row.version)).await.unwrap();
-    assert_eq!(rules(&house), learned, "forth again");
+    assert_eq!(rules(&home), learned, "forth again");
     assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3], "with where it came from");
     assert!(back > history[0].row.version);
     let none = app.roll_back_rules(Some(999)).await.unwrap_err();
     assert!(none.to_string().contains("no version 999"), "{none:#}");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_person_wrote_since_stays_in_a_rollback() {
-    let house = House::active();
-    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    let home = TestHome::active();
+    let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
-    let edited = rules(&house).replace("default: low", "default: med");
-    house.write("rules/priority.yml", &edited);
+    let edited = rules(&home).replace("default: low", "default: med");
+    home.write("rules/priority.yml", &edited);
     app.roll_back_rules(Some(1)).await.unwrap();
-    assert_eq!(rules(&house), BUILT_IN.replace("default: low", "default: med"));
+    assert_eq!(rules(&home), BUILT_IN.replace("default: low", "default: med"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_rollback_goes_one_night_further_back() {
-    let house = House::active();
-    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    let home = TestHome::active();
+    let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
-    let one = rules(&house);
-    let app = taught(&house, "bob@mill.example", Priority::High, &[]).await;
+    let one = rules(&home);
+    let app = taught(&home, "bob@mill.example", Priority::High, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
-    assert!(rules(&house).contains("bob@mill.example"), "{}", rules(&house));
+    assert!(rules(&home).contains("bob@mill.example"), "{}", rules(&home));
     let own = |text: &str| text.replace("default: low", "default: med");
-    house.write("rules/priority.yml", &own(&rules(&house)));
+    home.write("rules/priority.yml", &own(&rules(&home)));
     for expected in [&one, BUILT_IN] {
         app.roll_back_rules(None).await.unwrap();
-        assert_eq!(rules(&house), own(expected));
+        assert_eq!(rules(&home), own(expected));
     }
     assert!(app.roll_back_rules(None).await.is_err(), "there is nothing before the first");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dates_that_were_missed_have_their_row_even_when_a_person_was_faster_today() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     assert!(app.run_nightly_if_due().await.unwrap().is_none(), "the first start has nothing to make up for");
-    house.clock.advance(3 * 24 * 3600);
+    home.clock.advance(3 * 24 * 3600);
     app.run_nightly_unless_done_today().await.unwrap();
     assert!(app.run_nightly_if_due().await.unwrap().is_some());
-    let dates = house.sql("SELECT date, state FROM night ORDER BY date");
+    let dates = home.sql("SELECT date, state FROM nightly ORDER BY date");
     let expected = [["2026-11-17", "caught_up"], ["2026-11-18", "done"], ["2026-11-19", "done"]];
     assert_eq!(dates, expected);
     assert!(app.run_nightly_if_due().await.unwrap().is_none());
@@ -125,134 +124,134 @@ async fn dates_that_were_missed_have_their_row_even_when_a_person_was_faster_tod
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_taken_out_by_hand_is_not_learned_again() {
-    let house = House::active();
-    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    let home = TestHome::active();
+    let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
-    house.write("rules/priority.yml", BUILT_IN);
+    home.write("rules/priority.yml", BUILT_IN);
     for _ in 0..2 {
-        house.clock.advance(24 * 3600);
+        home.clock.advance(24 * 3600);
         app.run_nightly_unless_done_today().await.unwrap();
-        assert_eq!(rules(&house), BUILT_IN);
+        assert_eq!(rules(&home), BUILT_IN);
     }
     assert!(app.rules_history().await.unwrap()[0].row.why.contains("you took out"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
-    let house = House::active();
-    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    let home = TestHome::active();
+    let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
-    let learned = rules(&house);
+    let learned = rules(&home);
     let entries = app.learned_entries().await.unwrap();
-    let levels = || house.sql("SELECT task_id, priority FROM tasks ORDER BY task_id");
+    let levels = || home.sql("SELECT task_id, priority FROM tasks ORDER BY task_id");
     let before = levels();
-    let path = house.root().join("rules/priority.yml");
+    let path = home.root().join("rules/priority.yml");
     for text in [None, Some(""), Some("default: [\n")] {
         match text {
             Some(text) => fs::write(&path, text).unwrap(),
             None => fs::remove_file(&path).unwrap(),
         }
-        house.clock.advance(24 * 3600);
+        home.clock.advance(24 * 3600);
         app.run_nightly_unless_done_today().await.unwrap();
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "nothing is written into it");
         assert_eq!(app.learned_entries().await.unwrap(), entries, "{text:?}");
         assert_eq!(levels(), before, "{text:?}");
     }
     // Back, and nothing is forgotten.
-    house.write("rules/priority.yml", &learned);
-    house.clock.advance(24 * 3600);
+    home.write("rules/priority.yml", &learned);
+    home.clock.advance(24 * 3600);
     app.run_nightly_unless_done_today().await.unwrap();
-    assert_eq!(rules(&house), learned);
-    house.must_be_sound().await;
+    assert_eq!(rules(&home), learned);
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
-    let house = House::active();
-    let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
+    let home = TestHome::active();
+    let app = taught(&home, "ivo@lunch.example", Priority::Low, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
-    assert_eq!(rules(&house), BUILT_IN, "nothing is lowered unasked");
+    assert_eq!(rules(&home), BUILT_IN, "nothing is lowered unasked");
     let items = app.items().await.unwrap();
     assert_eq!(items.iter().filter(|item| item.kind == ItemKind::RuleProposal).count(), 1, "{items:?}");
     let item = items.iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
     assert!(item.title.contains("mail from ivo@lunch.example is at most low"), "{}", item.title);
     // Not asked twice while it waits.
-    house.clock.advance(24 * 3600);
+    home.clock.advance(24 * 3600);
     app.run_nightly_unless_done_today().await.unwrap();
-    assert_eq!(house.count("proposal"), 1);
-    let unseen = adjutant::store::value::ItemRow { action_sha256: None, ..item.clone() };
+    assert_eq!(home.count("proposal"), 1);
+    let unseen = adjutant::model::ItemRow { action_sha256: None, ..item.clone() };
     assert!(app.approve(&unseen).await.is_err(), "a yes names what was seen, also of a rule");
     app.approve(item).await.unwrap();
-    assert!(rules(&house).contains("cap: low"), "{}", rules(&house));
+    assert!(rules(&home).contains("cap: low"), "{}", rules(&home));
     assert_eq!(app.rules_history().await.unwrap()[0].row.who, "approval");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_no_is_remembered() {
-    let house = House::active();
-    let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
+    let home = TestHome::active();
+    let app = taught(&home, "ivo@lunch.example", Priority::Low, &[]).await;
     app.run_nightly_unless_done_today().await.unwrap();
     let item = app.items().await.unwrap().into_iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
-    app.answer(&item.item_id.to_string(), Verdict::Reject, "he is my friend").await.unwrap();
+    app.answer(&item.item_id.to_string(), DecisionKind::Reject, "he is my friend").await.unwrap();
     for _ in 0..3 {
-        house.clock.advance(24 * 3600);
+        home.clock.advance(24 * 3600);
         app.run_nightly_unless_done_today().await.unwrap();
     }
-    assert_eq!(house.count("proposal"), 1, "a no is not asked again");
-    assert_eq!(rules(&house), BUILT_IN);
+    assert_eq!(home.count("proposal"), 1, "a no is not asked again");
+    assert_eq!(rules(&home), BUILT_IN);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicates_are_cancelled_only_where_nobody_has_touched_them() {
-    let house = House::active();
+    let home = TestHome::active();
     for (id, verified) in [("one", true), ("two", true), ("three", false), ("four", true)] {
-        let letter = house
+        let letter = home
             .letter(id)
             .subject("The keys")
             .body("Hello Alex,\n\nWhen will you be back at the house? I have the keys.\n\nTom\n");
         let letter = if verified { letter.verified() } else { letter };
-        house.post(&letter);
-        house.once().await;
+        home.post(&letter);
+        home.once().await;
         // As tasks of an older version are: without the marks by which a mail about the same is known as it comes in.
-        house.database().execute("DELETE FROM task_mark", []).unwrap();
+        home.database().execute("DELETE FROM task_mark", []).unwrap();
     }
-    let app = house.app().await;
-    assert_eq!(house.count("tasks"), 4);
-    let fourth = house.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");
+    let app = home.app().await;
+    assert_eq!(home.count("tasks"), 4);
+    let fourth = home.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");
     app.edit_task(&fourth, TaskEditKind::Priority(Priority::High), "").await.unwrap();
-    house.clock.advance(24 * 3600);
+    home.clock.advance(24 * 3600);
     app.run_nightly_unless_done_today().await.unwrap();
-    let cancelled = house.sql("SELECT source FROM tasks WHERE status = 'CANCELLED'");
+    let cancelled = home.sql("SELECT source FROM tasks WHERE status = 'CANCELLED'");
     assert_eq!(cancelled, [["email:<two@it.example>"]]);
-    assert!(house.sql_one("SELECT why FROM task_history WHERE who = 'night'").contains("the same mail again"));
-    house.must_be_sound().await;
+    assert!(home.sql_one("SELECT why FROM task_history WHERE who = 'night'").contains("the same mail again"));
+    home.must_be_sound().await;
 }
 
 /// The binary, killed at each step of the rewrite: the file is the old one or the new one, and the next night is whole.
 #[test]
 fn killed_at_each_step_the_rules_are_the_old_or_the_new_ones() {
     let steps = [
-        "commit.begin_night",
+        "commit.begin_nightly",
         "commit.intend_rules",
         "rules.write",
         "rules.rename",
         "rules.sync",
         "commit.keep_rules",
-        "commit.end_night",
+        "commit.end_nightly",
     ];
     let wanted = steps.iter().flat_map(|step| [format!("{step}.before"), format!("{step}.after")]);
-    let mut dice = Dice::thrown("kills of a rewrite");
+    let mut dice = SeededRandom::thrown("kills of a rewrite");
     let all: Vec<String> = wanted.collect();
     let (mut old, mut new) = (0, 0);
     for place in all.iter().filter(|_| cases(0) > 0 || dice.below(3) == 0) {
-        let house = House::real_time(Kind::Active);
-        ready_to_learn(&house);
+        let home = TestHome::real_time(Kind::Active);
+        ready_to_learn(&home);
         // The whole outcome, in a home that is not killed.
-        let mut reflect = house.command(&["reflect"]);
+        let mut reflect = home.command(&["reflect"]);
         let status = reflect.env("FAILPOINT", place).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(status.code().is_none(), "{place} was never passed");
-        let found = rules(&house);
+        let found = rules(&home);
         if found == BUILT_IN {
             old += 1
         } else {
@@ -260,40 +259,40 @@ fn killed_at_each_step_the_rules_are_the_old_or_the_new_ones() {
         }
         let parsed = RuleSet::parse(place, &found).unwrap_or_else(|error| panic!("{place}: {error}"));
         assert!(found == BUILT_IN || parsed.learned_names().len() == 1, "{place}: {found}");
-        let after = house.run(&["reflect"]);
+        let after = home.run(&["reflect"]);
         assert_eq!(after.code, 0, "{place}: {}", after.err);
-        assert!(rules(&house).contains("ann@shop.example"), "{place}: {}{}", after.out, after.err);
-        assert_eq!(house.count("rules_version WHERE live = 0"), 0, "{place}: an intent is left");
-        assert_eq!(house.count("learned_entry"), 1, "{place}: where it comes from is not known");
-        let left: Vec<String> = crate::house::files_in(&house.root().join("rules"))
+        assert!(rules(&home).contains("ann@shop.example"), "{place}: {}{}", after.out, after.err);
+        assert_eq!(home.count("rules_version WHERE live = 0"), 0, "{place}: an intent is left");
+        assert_eq!(home.count("learned_entry"), 1, "{place}: where it comes from is not known");
+        let left: Vec<String> = crate::support::test_home::files_in(&home.root().join("rules"))
             .into_iter()
             .filter(|name| name.starts_with('.'))
             .collect();
         assert!(left.is_empty(), "{place}: {left:?}");
-        assert_eq!(house.run(&["rules", "rollback", "1"]).code, 0);
-        assert_eq!(rules(&house), BUILT_IN, "{place}: rollback");
-        assert_eq!(house.run(&["doctor"]).code, 0, "{place}");
+        assert_eq!(home.run(&["rules", "rollback", "1"]).code, 0);
+        assert_eq!(rules(&home), BUILT_IN, "{place}: rollback");
+        assert_eq!(home.run(&["doctor"]).code, 0, "{place}");
     }
     println!("old bytes {old} times, new bytes {new} times");
 }
 
 /// Three corrections on two days, without waiting for the days.
-fn ready_to_learn(house: &House) {
+fn ready_to_learn(home: &TestHome) {
     for nth in 0..3 {
-        house.post(&house.letter(&format!("a{nth}")).from("Ann <ann@shop.example>").question().verified());
+        home.post(&home.letter(&format!("a{nth}")).from("Ann <ann@shop.example>").question().verified());
     }
-    assert_eq!(house.run(&["once"]).code, 0);
+    assert_eq!(home.run(&["once"]).code, 0);
     for task in ["1", "2", "3"] {
-        assert_eq!(house.run(&["tasks", "set", task, "--priority", "high"]).code, 0);
+        assert_eq!(home.run(&["tasks", "set", task, "--priority", "high"]).code, 0);
     }
     let past = "UPDATE correction SET at = strftime('%Y-%m-%dT%H:%M:%SZ', at, '-' || correction || ' days')";
-    house.database().execute_batch(past).unwrap();
+    home.database().execute_batch(past).unwrap();
 }
 
 /// Edit lists and files at random: what `apply` lets through parses, and what is outside the marks is what it was.
 #[test]
 fn fuzzed_edits_never_make_an_invalid_file() {
-    let mut dice = Dice::thrown("fuzzed edits");
+    let mut dice = SeededRandom::thrown("fuzzed edits");
     let (mut made, mut refused, mut lists) = (0_usize, 0_usize, 0_usize);
     for _ in 0..cases(400) {
         lists += 1;
@@ -324,11 +323,11 @@ fn fuzzed_edits_never_make_an_invalid_file() {
     assert!(made > lists / 3, "{made} of {lists}");
 }
 
-fn pick<'a, T>(all: &'a [T], dice: &mut Dice) -> &'a T {
+fn pick<'a, T>(all: &'a [T], dice: &mut SeededRandom) -> &'a T {
     &all[usize::try_from(dice.below(all.len() as u64)).unwrap()]
 }
 
-fn edit(text: &str, dice: &mut Dice) -> RulesEdit {
+fn edit(text: &str, dice: &mut SeededRandom) -> RulesEdit {
     let level = *pick(Priority::ALL, dice);
     let act = match dice.below(4) {
         0 => EntryAct::Cap(level),
@@ -375,7 +374,7 @@ fn edit(text: &str, dice: &mut Dice) -> RulesEdit {
     }
 }
 
-fn file(dice: &mut Dice) -> String {
+fn file(dice: &mut SeededRandom) -> String {
     let learned = [
         "learned: []\n",
         "learned:\n",
@@ -413,14 +412,14 @@ fn file(dice: &mut Dice) -> String {
 
 #[test]
 fn beside_a_daemon_a_request_is_left_and_answered() {
-    let house = House::real_time(Kind::Active);
-    ready_to_learn(&house);
-    let daemon = house.daemon();
-    let answered = house.run(&["reflect"]);
+    let home = TestHome::real_time(Kind::Active);
+    ready_to_learn(&home);
+    let daemon = home.daemon();
+    let answered = home.run(&["reflect"]);
     assert_eq!(answered.code, 0, "{}", answered.err);
     assert!(answered.out.contains("is at work") && answered.out.contains("1 learned"), "{}", answered.out);
-    assert!(fs::read_to_string(house.home().rules_file()).unwrap().contains("ann@shop.example"));
-    let again = house.json(&["reflect"]);
+    assert!(fs::read_to_string(home.home().rules_file()).unwrap().contains("ann@shop.example"));
+    let again = home.json(&["reflect"]);
     assert_eq!(again["state"], "done", "{again}");
     assert_eq!(daemon.stop("TERM").0, 0);
 }

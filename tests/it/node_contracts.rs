@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use adjutant::{
     graph::node::writable_fields,
-    model::{NodeName, Status},
+    model::{NodeName, TaskStatus},
 };
 
-use crate::house::House;
+use crate::support::test_home::TestHome;
 
 /// Who may set which step of the life cycle. Cancelling is a person's, and completing by hand walks through all.
 fn setters(from: &str, to: &str) -> &'static [&'static str] {
@@ -24,13 +24,13 @@ fn setters(from: &str, to: &str) -> &'static [&'static str] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_node_writes_what_it_may_and_nothing_else() {
-    let house = House::samples();
-    house.once().await;
+    let home = TestHome::samples();
+    home.once().await;
     // A task whose last step is the agent's, so that the graph completes it.
-    let folder = house.letter("folder").from("Alex Green <you@home.example>");
-    house.post(&folder.body("Create a folder for the Acme project.\n"));
-    house.once().await;
-    let app = house.app().await;
+    let folder = home.letter("folder").from("Alex Green <you@home.example>");
+    home.post(&folder.body("Create a folder for the Acme project.\n"));
+    home.once().await;
+    let app = home.app().await;
     let mut seen: BTreeSet<(NodeName, &str)> = BTreeSet::new();
     for run in app.list_runs(None, 1000).await.unwrap() {
         let detail = app.run_detail(&run.run_id.to_string()).await.unwrap();
@@ -50,9 +50,9 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_step_of_the_life_cycle_is_set_by_who_may_set_it() {
-    let house = House::samples();
-    house.once().await;
-    let rows = house
+    let home = TestHome::samples();
+    home.once().await;
+    let rows = home
         .sql("SELECT from_value, to_value, who, count(*) FROM task_history WHERE field = 'status' GROUP BY 1, 2, 3");
     assert!(rows.len() >= 4, "{rows:?}");
     for row in rows {
@@ -61,14 +61,14 @@ async fn each_step_of_the_life_cycle_is_set_by_who_may_set_it() {
         assert_ne!(who, "person", "nobody was there");
         if !from.is_empty() {
             assert!(
-                Status::ALLOWED_TRANSITIONS.contains(&(from.parse().unwrap(), to.parse().unwrap())),
+                TaskStatus::ALLOWED_TRANSITIONS.contains(&(from.parse().unwrap(), to.parse().unwrap())),
                 "{from} → {to}"
             );
         }
     }
     // Each line of history continues the one before it and ends where the task stands.
-    for task in house.sql("SELECT task_id, status FROM tasks") {
-        let steps = house.sql(&format!(
+    for task in home.sql("SELECT task_id, status FROM tasks") {
+        let steps = home.sql(&format!(
             "SELECT from_value, to_value FROM task_history WHERE field = 'status' AND task_id = '{}' ORDER BY entry",
             task[0]
         ));
@@ -83,22 +83,22 @@ async fn each_step_of_the_life_cycle_is_set_by_who_may_set_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_transition_and_every_effect_has_its_audit_line() {
-    let house = House::samples();
-    house.once().await;
-    let transitions = house.count("task_history WHERE field = 'status'");
-    assert_eq!(house.count("audit WHERE act LIKE 'task_%' AND detail LIKE '%→%'"), transitions);
-    assert_eq!(house.count("audit WHERE act = 'effect_planned'"), house.count("outbox"));
+    let home = TestHome::samples();
+    home.once().await;
+    let transitions = home.count("task_history WHERE field = 'status'");
+    assert_eq!(home.count("audit WHERE act LIKE 'task_%' AND detail LIKE '%→%'"), transitions);
+    assert_eq!(home.count("audit WHERE act = 'effect_planned'"), home.count("outbox"));
     let unplanned = "outbox o WHERE NOT EXISTS (SELECT 1 FROM audit p WHERE p.act = 'effect_planned' AND p.subject = 'action:' || o.action_id)";
-    assert_eq!(house.count(unplanned), 0);
-    let moved = house.count("audit WHERE act = 'effect_moved'");
-    assert_eq!(moved, house.count("outbox WHERE state = 'applied'"));
+    assert_eq!(home.count(unplanned), 0);
+    let moved = home.count("audit WHERE act = 'effect_moved'");
+    assert_eq!(moved, home.count("outbox WHERE state = 'applied'"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_with_a_persons_step_is_never_completed_by_the_graph() {
-    let house = House::samples();
-    house.once().await;
-    for row in house.sql("SELECT status, subtasks FROM tasks") {
+    let home = TestHome::samples();
+    home.once().await;
+    for row in home.sql("SELECT status, subtasks FROM tasks") {
         let open = row[1].contains("\"done\":false");
         assert_eq!(row[0] == "DONE", !open, "{row:?}");
         assert!(["DONE", "READY", "IN_PROGRESS", "WAITING_HITL"].contains(&row[0].as_str()), "{row:?}");
@@ -107,17 +107,17 @@ async fn a_task_with_a_persons_step_is_never_completed_by_the_graph() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reflections_stand_in_the_file_and_hold_no_mail_text() {
-    let house = House::samples();
-    house.once().await;
-    let days = house.sql("SELECT DISTINCT day FROM reflection");
+    let home = TestHome::samples();
+    home.once().await;
+    let days = home.sql("SELECT DISTINCT day FROM reflection");
     assert_eq!(days, [["2026-11-16"]]);
-    let text = house.read("data/reflections/2026-11-16.jsonl");
+    let text = home.read("data/reflections/2026-11-16.jsonl");
     let mut lines: Vec<&str> = text.lines().collect();
-    let mut rows: Vec<String> = house.sql("SELECT line FROM reflection").into_iter().flatten().collect();
+    let mut rows: Vec<String> = home.sql("SELECT line FROM reflection").into_iter().flatten().collect();
     lines.sort_unstable();
     rows.sort_unstable();
     assert_eq!(lines, rows);
-    assert_eq!(rows.len() as u64, house.count("run WHERE kind = 'task' AND status = 'done'"));
+    assert_eq!(rows.len() as u64, home.count("run WHERE kind = 'task' AND status = 'done'"));
     for word in ["Schedule", "furniture", "@clinic.example", "catch-up"] {
         assert!(!text.contains(word), "{word}");
     }

@@ -2,91 +2,90 @@
 
 use adjutant::{
     app::NewTask,
-    model::{MailId, Priority, Status},
-    store::value::TaskEditKind,
+    model::{MailId, Priority, TaskEditKind, TaskStatus},
 };
 
-use crate::house::{House, Kind};
+use crate::support::test_home::{Kind, TestHome};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn not_a_task_takes_it_back_and_voids_what_was_pending() {
-    let house = House::active();
-    house.post(&house.letter("one").question());
-    house.once().await;
-    let app = house.app().await;
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
+    home.once().await;
+    let app = home.app().await;
     app.mark_not_a_task(MailId(1), "spam to me").await.unwrap();
-    assert_eq!(house.sql("SELECT state, reason FROM ledger"), [["no_task", "a person said: not a task"]]);
-    assert_eq!(house.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
+    assert_eq!(home.sql("SELECT state, reason FROM ledger"), [["no_task", "a person said: not a task"]]);
+    assert_eq!(home.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
     assert_eq!(
-        house.sql("SELECT kind, from_value, to_value, why FROM correction"),
+        home.sql("SELECT kind, from_value, to_value, why FROM correction"),
         [["not_a_task", "task", "no_task", "spam to me"]]
     );
     let again = app.mark_not_a_task(MailId(1), "").await.unwrap_err();
     assert!(format!("{again:#}").contains("no task to take back"), "{again:#}");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn make_task_opens_one_and_only_where_there_is_none() {
-    let house = House::active();
-    house.post(&house.letter("one").body("Hello Alex,\n\nthe hall is closed on Sunday.\n\nTom\n"));
-    house.once().await;
-    assert_eq!(house.sql_one("SELECT state FROM ledger"), "no_task");
-    let app = house.app().await;
+    let home = TestHome::active();
+    home.post(&home.letter("one").body("Hello Alex,\n\nthe hall is closed on Sunday.\n\nTom\n"));
+    home.once().await;
+    assert_eq!(home.sql_one("SELECT state FROM ledger"), "no_task");
+    let app = home.app().await;
     app.make_task(MailId(1), "it is one to me").await.unwrap();
     app.finish_runs().await.unwrap();
-    assert_eq!(house.sql_one("SELECT state FROM ledger"), "task");
+    assert_eq!(home.sql_one("SELECT state FROM ledger"), "task");
     let open = app.list_tasks(false, 10).await.unwrap();
     assert_eq!(open.len(), 1);
-    assert_ne!(open[0].task.status, Status::New);
+    assert_ne!(open[0].task.status, TaskStatus::New);
     assert!(app.make_task(MailId(1), "").await.is_err());
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_can_be_a_task_again_after_it_was_none() {
-    let house = House::active();
-    house.post(&house.letter("one").question());
-    house.once().await;
-    let app = house.app().await;
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
+    home.once().await;
+    let app = home.app().await;
     app.mark_not_a_task(MailId(1), "").await.unwrap();
-    house.clock.advance(60);
+    home.clock.advance(60);
     app.make_task(MailId(1), "I was wrong").await.unwrap();
     app.finish_runs().await.unwrap();
     let open = app.list_tasks(false, 10).await.unwrap();
-    assert_eq!(open.len(), 1, "{:?}", house.sql("SELECT task_id, status FROM tasks"));
-    assert_eq!(house.sql_one("SELECT task_id FROM ledger"), open[0].task.task_id.to_string());
-    house.must_be_sound().await;
+    assert_eq!(open.len(), 1, "{:?}", home.sql("SELECT task_id, status FROM tasks"));
+    assert_eq!(home.sql_one("SELECT task_id FROM ledger"), open[0].task.task_id.to_string());
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_muted_sender_opens_no_task_until_unmuted() {
-    let house = House::active();
-    house.post(&house.letter("one").question());
-    house.once().await;
-    let app = house.app().await;
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
+    home.once().await;
+    let app = home.app().await;
     app.set_sender_muted(MailId(1), true).await.unwrap();
-    house.post(&house.letter("two").question());
-    house.once().await;
+    home.post(&home.letter("two").question());
+    home.once().await;
     assert_eq!(
-        house.sql("SELECT state, reason FROM ledger WHERE mail_id = 2"),
+        home.sql("SELECT state, reason FROM ledger WHERE mail_id = 2"),
         [["no_task", "a person muted this sender"]]
     );
     app.set_sender_muted(MailId(1), false).await.unwrap();
-    house.post(&house.letter("three").question());
-    house.once().await;
-    assert_eq!(house.sql_one("SELECT state FROM ledger WHERE mail_id = 3"), "task");
+    home.post(&home.letter("three").question());
+    home.once().await;
+    assert_eq!(home.sql_one("SELECT state FROM ledger WHERE mail_id = 3"), "task");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     for objective in ["Buy milk", "Call Anna", "Buy milk"] {
         app.add_task(NewTask { objective: objective.into(), ..NewTask::default() }).await.unwrap();
     }
     let first = app.find_task("1").await.unwrap();
-    assert_eq!((first.task.status, first.task.source.as_str()), (Status::Ready, "chat:local"));
+    assert_eq!((first.task.status, first.task.source.as_str()), (TaskStatus::Ready, "chat:local"));
     app.edit_task("2", TaskEditKind::Done, "said done").await.unwrap();
     let history = app.task_detail("2").await.unwrap().history;
     let walked: Vec<String> = history
@@ -96,37 +95,37 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
         .collect();
     assert_eq!(walked, ["NEW person", "READY person", "IN_PROGRESS person", "DONE person"]);
     let ended = app.find_task("2").await.unwrap();
-    house.clock.advance(60);
+    home.clock.advance(60);
     let again = app.edit_task("2", TaskEditKind::Reopen, "").await.unwrap();
     assert_ne!(again.task.task_id, ended.task.task_id);
     assert_eq!((again.number, again.task.objective.as_str()), (Some(2), "Call Anna"));
     assert_eq!(again.task.context.more["reopened_from"], ended.task.task_id.to_string());
     let old = app.find_task(&ended.task.task_id.to_string()).await.unwrap();
-    assert_eq!((old.task.status, old.number), (Status::Done, None));
+    assert_eq!((old.task.status, old.number), (TaskStatus::Done, None));
     // The next number is a new one, and the old row cannot be reopened a second time.
     assert_eq!(
         app.add_task(NewTask { objective: "Fourth".into(), ..NewTask::default() }).await.unwrap().number,
         Some(4)
     );
-    house.clock.advance(60);
+    home.clock.advance(60);
     let twice = app.edit_task(&ended.task.task_id.to_string(), TaskEditKind::Reopen, "").await;
-    assert!(twice.is_err(), "{:?}", house.sql("SELECT task_id, number FROM task_owner"));
+    assert!(twice.is_err(), "{:?}", home.sql("SELECT task_id, number FROM task_owner"));
     assert!(app.edit_task("2", TaskEditKind::Reopen, "").await.is_err(), "it is open");
     assert_eq!(app.list_tasks(false, 10).await.unwrap().len(), 4);
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_goes_back_to_where_the_task_stood() {
-    let house = House::active();
-    house.post(&house.letter("one").question());
-    house.once().await;
-    let app = house.app().await;
-    assert_eq!(app.find_task("1").await.unwrap().task.status, Status::InProgress);
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
+    home.once().await;
+    let app = home.app().await;
+    assert_eq!(app.find_task("1").await.unwrap().task.status, TaskStatus::InProgress);
     for wish in [TaskEditKind::Cancel, TaskEditKind::Done] {
         let before = app.find_task("1").await.unwrap();
         app.edit_task("1", wish.clone(), "").await.unwrap();
-        house.clock.advance(60);
+        home.clock.advance(60);
         let after = app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();
         assert_eq!(
             (after.task.status, &after.task.subtasks, &after.task.tool_output),
@@ -135,36 +134,36 @@ async fn undo_goes_back_to_where_the_task_stood() {
         );
         assert_eq!(after.task.priority, before.task.priority);
     }
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_level_set_by_hand_stands_against_rules_and_follow_ups() {
-    let house = House::active();
-    house.post(&house.letter("one").question());
-    house.once().await;
-    let app = house.app().await;
+    let home = TestHome::active();
+    home.post(&home.letter("one").question());
+    home.once().await;
+    let app = home.app().await;
     app.edit_task("1", TaskEditKind::Priority(Priority::Low), "not so urgent").await.unwrap();
-    assert_eq!(house.sql("SELECT kind, to_value FROM correction"), [["priority", "low"]]);
-    house.rules("lists: {}\nrules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n");
-    house.clock.advance(60);
-    house.post(
-        &house
+    assert_eq!(home.sql("SELECT kind, to_value FROM correction"), [["priority", "low"]]);
+    home.rules("lists: {}\nrules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n");
+    home.clock.advance(60);
+    home.post(
+        &home
             .letter("two")
             .answers("one")
             .body("Hello Alex,\n\nWhen will you be back at the house about one? It is urgent!\n\nTom\n"),
     );
-    house.once().await;
-    assert_eq!(house.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["low", "set by hand"]]);
+    home.once().await;
+    assert_eq!(home.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["low", "set by hand"]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ended_task_is_not_edited() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
     app.edit_task("1", TaskEditKind::Cancel, "").await.unwrap();
-    let before = house.dump();
+    let before = home.dump();
     for wish in [
         TaskEditKind::Done,
         TaskEditKind::Cancel,
@@ -174,52 +173,52 @@ async fn an_ended_task_is_not_edited() {
         let error = app.edit_task("1", wish, "").await.unwrap_err();
         assert!(format!("{error:#}").contains("tasks undo"), "{error:#}");
     }
-    assert_eq!(house.dump(), before);
+    assert_eq!(home.dump(), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snoozed_task_is_hidden_until_then() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
     app.edit_task("1", TaskEditKind::Snooze(Some("2026-11-17T08:00:00Z".parse().unwrap())), "").await.unwrap();
     assert!(app.list_tasks(false, 10).await.unwrap().is_empty());
     assert_eq!(app.list_tasks(true, 10).await.unwrap().len(), 1);
-    house.clock.advance(86_400);
+    home.clock.advance(86_400);
     assert_eq!(app.list_tasks(false, 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn muting_a_forged_mail_does_not_mute_the_person_whose_name_it_bears() {
-    let house = House::active();
-    house.post(&house.letter("forged").question());
-    house.once().await;
-    let said = house.app().await.set_sender_muted(MailId(1), true).await.unwrap();
+    let home = TestHome::active();
+    home.post(&home.letter("forged").question());
+    home.once().await;
+    let said = home.app().await.set_sender_muted(MailId(1), true).await.unwrap();
     assert!(said.contains("verified mail of tom@bakerand.example still opens tasks"), "{said}");
-    house.post(&house.letter("forged-again").question());
-    house.post(&house.letter("genuine").verified().question());
-    house.once().await;
-    let state = |id: &str| house.sql_one(&format!("SELECT state FROM ledger WHERE source_key LIKE '%{id}%'"));
+    home.post(&home.letter("forged-again").question());
+    home.post(&home.letter("genuine").verified().question());
+    home.once().await;
+    let state = |id: &str| home.sql_one(&format!("SELECT state FROM ledger WHERE source_key LIKE '%{id}%'"));
     assert_eq!((state("forged-again").as_str(), state("genuine").as_str()), ("no_task", "task"));
     // Muted by a mail of their own, they are, whoever vouches; and a forged one does not undo it.
-    let genuine = house.sql_one("SELECT mail_id FROM ledger WHERE source_key LIKE '%genuine%'").parse().unwrap();
-    let app = house.app().await;
+    let genuine = home.sql_one("SELECT mail_id FROM ledger WHERE source_key LIKE '%genuine%'").parse().unwrap();
+    let app = home.app().await;
     let said = app.set_sender_muted(MailId(genuine), true).await.unwrap();
     assert!(said.contains("its mail opens no task"), "{said}");
     app.set_sender_muted(MailId(1), true).await.unwrap();
     drop(app);
-    house.post(&house.letter("later").verified().question());
-    house.once().await;
+    home.post(&home.letter("later").verified().question());
+    home.once().await;
     assert_eq!(state("later"), "no_task");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[test]
 fn the_command_says_whom_a_mute_is_about() {
-    let house = House::real_time(Kind::Active);
-    house.post(&house.letter("forged").question());
-    assert_eq!(house.run(&["once"]).code, 0);
-    let said = house.run(&["mail", "mute", "1"]);
+    let home = TestHome::real_time(Kind::Active);
+    home.post(&home.letter("forged").question());
+    assert_eq!(home.run(&["once"]).code, 0);
+    let said = home.run(&["mail", "mute", "1"]);
     assert!(said.out.contains("unverified mail of tom@bakerand.example is muted"), "{}{}", said.out, said.err);
-    assert!(house.json(&["mail", "mute", "1", "--off"])["muted"].as_str().unwrap().contains("is not muted"));
+    assert!(home.json(&["mail", "mute", "1", "--off"])["muted"].as_str().unwrap().contains("is not muted"));
 }

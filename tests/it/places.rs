@@ -39,15 +39,14 @@ const CHANGES: [&str; 8] = [
 /// Part of a file, a call in it, and why it has no place of its own.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("ingest/intake.rs", "source.fetch_each(", "each message has a place in it"),
-    ("app/preview.rs", "gmail.fetch_each(", "each message has a place in it"),
-    ("app/samples.rs", "maildir.deliver(", "writing and renaming have places in it"),
+    ("app/preview/mod.rs", "gmail.fetch_each(", "each message has a place in it"),
+    ("app/accounts/samples.rs", "maildir.deliver(", "writing and renaming have places in it"),
     ("app/mod.rs", "fs::write(", "`init` writes what is not there yet, and can be asked again"),
-    ("door/cli/check.rs", "fs::write(", "`init` asks for a name in what it has just written, and can be asked again"),
-    ("rules/last_good.rs", "fs::remove_file(", "half a copy, which nothing reads"),
+    ("cli/check.rs", "fs::write(", "`init` asks for a name in what it has just written, and can be asked again"),
     (
-        "rules/file_replacement.rs",
+        "durable_file.rs",
         "fs::remove_file(",
-        "an unfinished copy is nothing yet; the next one begins by removing it",
+        "nothing reads a temporary file; the next replacement begins by removing it",
     ),
     ("store/migration.rs", "fs::remove_file(", "a copy that a killed migration left; schema.rs kills migrations"),
 ];

@@ -1,6 +1,6 @@
 //! An address that is not plain is nobody's but its own: it neither verifies nor stands for a person of a similar one.
 
-use crate::{attacker::invitation, house::House};
+use crate::{attacker::invitation, support::test_home::TestHome};
 
 const KAREN: &str = "karen@work.example";
 
@@ -17,39 +17,39 @@ const ODD: [&str; 9] = [
     "=?utf-8?Q?karen?=@work.example",
 ];
 
-fn house() -> House {
-    let house = House::active();
-    house.policy(&format!("allow: [{KAREN}]"));
-    house.rules(&format!(
+fn home() -> TestHome {
+    let home = TestHome::active();
+    home.policy(&format!("allow: [{KAREN}]"));
+    home.rules(&format!(
         "rules:\n  - name: boss\n    when: {{ sender: {{ is: {KAREN} }} }}\n    set: critical\n    why: boss\ndefault: low\n"
     ));
-    house
+    home
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_similar_address_is_neither_answered_unasked_nor_ranked() {
     for odd in ODD {
-        let house = house();
-        house.deliver("inv", invitation(odd, "", KAREN, true));
-        house.once().await;
-        assert_eq!(house.sent(), [""; 0], "{odd:?}");
-        assert_eq!(house.sql("SELECT DISTINCT priority FROM tasks"), [["low"]], "{odd:?}");
-        assert_eq!(house.count("mail WHERE sender = 'karen@work.example'"), 0, "{odd:?}");
-        assert_eq!(house.count("mail WHERE json_extract(body, '$.authentication.verified')"), 0, "{odd:?}");
+        let home = home();
+        home.deliver("inv", invitation(odd, "", KAREN, true));
+        home.once().await;
+        assert_eq!(home.sent(), [""; 0], "{odd:?}");
+        assert_eq!(home.sql("SELECT DISTINCT priority FROM tasks"), [["low"]], "{odd:?}");
+        assert_eq!(home.count("mail WHERE sender = 'karen@work.example'"), 0, "{odd:?}");
+        assert_eq!(home.count("mail WHERE json_extract(body, '$.authentication.verified')"), 0, "{odd:?}");
     }
-    let house = house();
-    house.deliver("inv", invitation(KAREN, "", KAREN, true));
-    house.once().await;
-    assert_eq!(house.sent().len(), 1, "she herself is answered");
-    assert_eq!(house.sql("SELECT priority FROM tasks"), [["critical"]]);
+    let home = home();
+    home.deliver("inv", invitation(KAREN, "", KAREN, true));
+    home.once().await;
+    assert_eq!(home.sent().len(), 1, "she herself is answered");
+    assert_eq!(home.sql("SELECT priority FROM tasks"), [["critical"]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_similar_address_is_not_written_to_in_the_place_of_another() {
     for odd in ODD {
-        let house = house();
-        house.deliver("inv", invitation(KAREN, &format!("Reply-To: <{odd}>\n"), KAREN, true));
-        house.once().await;
-        assert_eq!(house.sent(), [""; 0], "{odd:?}");
+        let home = home();
+        home.deliver("inv", invitation(KAREN, &format!("Reply-To: <{odd}>\n"), KAREN, true));
+        home.once().await;
+        assert_eq!(home.sent(), [""; 0], "{odd:?}");
     }
 }

@@ -20,7 +20,7 @@ use qdrant_client::{
 use serde_json::json;
 use tokio::net::TcpSocket;
 
-use crate::house::{eventually, signal};
+use crate::support::test_home::{eventually, signal};
 
 const COLLECTION: &str = "letters";
 

@@ -11,7 +11,7 @@ use adjutant::{
     model::Mail,
 };
 
-use crate::house::{House, once};
+use crate::support::test_home::{TestHome, once};
 
 const ASKS: &str = "Hello Alex,\n\nCould you send me the report by Friday?\n\nTom\n";
 const PANICKED: &str =
@@ -34,32 +34,32 @@ fn faulty(raw: &[u8], trust: &TrustedServers) -> Result<Mail, MailParseError> {
     Ok(mail)
 }
 
-fn house() -> House {
-    let house = House::active();
+fn home() -> TestHome {
+    let home = TestHome::active();
     for id in ["first", "panic", "second", "endless", "third"] {
-        house.post(&house.letter(id).body(ASKS));
+        home.post(&home.letter(id).body(ASKS));
     }
-    house
+    home
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_that_cannot_be_read_is_parked_alone() {
-    let house = house();
+    let home = home();
     let faulty_worker = || async {
-        let mut worker = house.worker().await;
+        let mut worker = home.worker().await;
         worker.followed_accounts[0].intake.account_intake.parser =
             GuardedParser { read: faulty, budget: Duration::from_millis(200) };
         worker
     };
     let report = once(faulty_worker().await).await;
     assert_eq!((report.entered, report.unreadable), (5, 2), "{:?}", report.troubles);
-    let rows = house.sql("SELECT source_key, state, reason FROM ledger WHERE state <> 'task' ORDER BY source_key");
+    let rows = home.sql("SELECT source_key, state, reason FROM ledger WHERE state <> 'task' ORDER BY source_key");
     let rows: Vec<_> = rows.iter().map(|row| (row[1].as_str(), row[2].as_str())).collect();
     assert_eq!(rows, [("parked", LATE), ("parked", PANICKED)]);
-    assert_eq!(house.count("ledger WHERE state = 'task'"), 3, "the neighbours are worked");
+    assert_eq!(home.count("ledger WHERE state = 'task'"), 3, "the neighbours are worked");
     assert_eq!(READ.load(Ordering::SeqCst), 5, "each was read once");
     // The next poll has nothing to read.
     let report = once(faulty_worker().await).await;
     assert_eq!((report.entered, READ.load(Ordering::SeqCst)), (0, 5));
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }

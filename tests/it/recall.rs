@@ -5,14 +5,11 @@ use std::{collections::HashMap, fs, path::Path, sync::Arc};
 use adjutant::{
     app::App,
     memory::{HybridResults, MatchKind, MemoryQuery, Scope},
-    model::{AccountId, Address, Direction, Mail},
-    store::{
-        SearchDepth, Write,
-        value::{Account, Arrival, ArrivalContent, ArrivalFile, Arrivals},
-    },
+    model::{Account, AccountId, Address, Arrival, ArrivalContent, ArrivalFile, Arrivals, Direction, Mail},
+    store::{SearchDepth, Write},
 };
 
-use crate::house::{House, NOW, WORK};
+use crate::support::test_home::{NOW, TestHome, WORK};
 
 /// Looked at of each list.
 const FIRST: usize = 10;
@@ -86,8 +83,8 @@ async fn recalls(app: &App, account: &AccountId, asked: &[(String, String)]) -> 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_in_other_words_is_found_and_both_halves_find_more_than_either() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     let account = AccountId::from(WORK);
     let sets = ["2026-11-16-english", "2026-11-16-everyday", "2026-11-16-hebrew"];
     let texts: Vec<String> = sets.iter().flat_map(|set| pairs(set)).map(|(_, text)| text).collect();
@@ -109,12 +106,12 @@ async fn the_same_in_other_words_is_found_and_both_halves_find_more_than_either(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_found_in_another_account() {
-    let house = House::active();
-    let app = house.app().await;
+    let home = TestHome::active();
+    let app = home.app().await;
     let other = Account {
         account: AccountId::from("other"),
         user: app.user.clone(),
-        kind: "import".into(),
+        kind: adjutant::model::MailboxKind::Import,
         mode: adjutant::model::AccountMode::Observe,
         cursor: None,
         created_at: app.clock.now(),
@@ -138,9 +135,9 @@ async fn nothing_is_found_in_another_account() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
-    let house = House::samples();
-    house.once().await;
-    let app = house.app().await;
+    let home = TestHome::samples();
+    home.once().await;
+    let app = home.app().await;
     let before = app.search("invoice 2041", 5).await.unwrap();
     assert_eq!(before.trouble, None);
     app.store.write(Write::StoreSetting { name: "memory_place".into(), value: "elsewhere".into() }).await.unwrap();
@@ -151,8 +148,8 @@ async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
 }
 
 /// What the newest task was handed.
-fn documents(house: &House) -> Vec<serde_json::Value> {
-    let rows = house.sql(
+fn documents(home: &TestHome) -> Vec<serde_json::Value> {
+    let rows = home.sql(
         "SELECT changes FROM checkpoint JOIN run USING (run_id) WHERE checkpoint.node = 'retrieve_context' ORDER BY task_id DESC LIMIT 1",
     );
     let changes: serde_json::Value = serde_json::from_str(&rows[0][0]).unwrap();
@@ -162,19 +159,19 @@ fn documents(house: &House) -> Vec<serde_json::Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_handed_what_was_asked_before_in_other_words_with_the_reasons() {
-    let house = House::active();
-    let first = house.letter("one").subject("The lease").from("Ann Lee <ann@lee.example>");
-    house.post(&first.body("Hello Alex,\n\ncould you send me the signed lease for the apartment in Denver?\n\nAnn\n"));
-    house.post(
-        &house.letter("noise").subject("Lunch").body("Hello Alex,\n\nshall we have lunch at noon tomorrow?\n\nTom\n"),
+    let home = TestHome::active();
+    let first = home.letter("one").subject("The lease").from("Ann Lee <ann@lee.example>");
+    home.post(&first.body("Hello Alex,\n\ncould you send me the signed lease for the apartment in Denver?\n\nAnn\n"));
+    home.post(
+        &home.letter("noise").subject("Lunch").body("Hello Alex,\n\nshall we have lunch at noon tomorrow?\n\nTom\n"),
     );
-    house.once().await;
-    house.clock.advance(60);
-    let second = house.letter("two").subject("Rental contract").from("Bob Ray <bob@ray.example>");
-    house.post(&second.body("Hello Alex,\n\nplease mail me the signed rental contract of the Denver flat.\n\nBob\n"));
-    house.once().await;
-    assert_eq!(house.count("tasks"), 3);
-    let handed = documents(&house);
+    home.once().await;
+    home.clock.advance(60);
+    let second = home.letter("two").subject("Rental contract").from("Bob Ray <bob@ray.example>");
+    home.post(&second.body("Hello Alex,\n\nplease mail me the signed rental contract of the Denver flat.\n\nBob\n"));
+    home.once().await;
+    assert_eq!(home.count("tasks"), 3);
+    let handed = documents(&home);
     let first = handed.first().unwrap_or_else(|| panic!("nothing was handed on"));
     assert!(first["title"].as_str().unwrap().to_lowercase().contains("lease"), "{handed:?}");
     assert!(first["score"].as_f64().unwrap() > 0.0);
@@ -182,27 +179,25 @@ async fn a_task_is_handed_what_was_asked_before_in_other_words_with_the_reasons(
         first["reasons"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
     assert!(reasons.iter().any(|reason| reason.starts_with("meaning")), "{reasons:?}");
     assert!(!handed.iter().any(|one| one["title"] == "Rental contract"), "its own mail: {handed:?}");
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
-    let house = House::samples();
-    house.once().await;
-    house
-        .database()
+    let home = TestHome::samples();
+    home.once().await;
+    home.database()
         .execute_batch("DELETE FROM search; UPDATE setting SET value = '1' WHERE name = 'search_edition'")
         .unwrap();
     assert!(
-        house
-            .app()
+        home.app()
             .await
             .store
             .read_blocking(|reader| reader.find("furniture", &AccountId::from("samples"), SearchDepth::RUN, 5))
             .unwrap()
             .is_empty()
     );
-    house.once().await;
-    let found = house.app().await.search("furniture", 5).await.unwrap().found;
+    home.once().await;
+    let found = home.app().await.search("furniture", 5).await.unwrap().found;
     assert!(found.iter().any(|found| found.title.contains("Invoice 2041")), "{found:?}");
 }

@@ -2,14 +2,14 @@
 
 use adjutant::model::NodeName;
 
-use crate::house::House;
+use crate::support::test_home::TestHome;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_run_of_the_samples_replays_identically_with_no_calls() {
-    let house = House::samples();
-    house.once().await;
-    let before = house.dump();
-    let app = house.app().await;
+    let home = TestHome::samples();
+    home.once().await;
+    let before = home.dump();
+    let app = home.app().await;
     let runs = app.list_runs(None, 1000).await.unwrap();
     assert!(runs.len() > 35, "{}", runs.len());
     for run in runs {
@@ -17,38 +17,38 @@ async fn every_run_of_the_samples_replays_identically_with_no_calls() {
         assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
         assert_eq!((replay.calls_made, replay.checkpoints.len()), (0, run.seq as usize));
     }
-    assert_eq!(house.dump(), before, "a replay writes nothing");
+    assert_eq!(home.dump(), before, "a replay writes nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_record_is_noticed_by_a_replay() {
-    let house = House::samples();
-    house.once().await;
-    house
+    let home = TestHome::samples();
+    home.once().await;
+    home
         .database()
         .execute("UPDATE reply SET reply = replace(reply, '\"level\":\"critical\"', '\"level\":\"med\"') WHERE node = 'prioritise'", [])
         .unwrap();
-    let run = house.sql_one("SELECT run_id FROM checkpoint WHERE node = 'prioritise' AND changes LIKE '%critical%'");
-    let replay = house.app().await.replay(&run).await.unwrap();
+    let run = home.sql_one("SELECT run_id FROM checkpoint WHERE node = 'prioritise' AND changes LIKE '%critical%'");
+    let replay = home.app().await.replay(&run).await.unwrap();
     assert!(!replay.identical);
     assert!(replay.checkpoints.iter().any(|step| step.difference.contains("critical")), "{:?}", replay.checkpoints);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_from_any_node_leaves_everything_as_it_was() {
-    let house = House::samples();
-    house.once().await;
+    let home = TestHome::samples();
+    home.once().await;
     // One run with effects in a mailbox, one with rows of ours, one of a mail.
-    let runs = house.sql(
+    let runs = home.sql(
         "SELECT DISTINCT r.run_id, r.mail_id FROM run r JOIN outbox o USING (run_id) WHERE o.step IN ('draft_reply', 'record_invoice') ORDER BY r.mail_id LIMIT 3",
     );
-    let mail_run = house.sql_one("SELECT run_id FROM run WHERE kind = 'mail' AND status = 'done' LIMIT 1");
+    let mail_run = home.sql_one("SELECT run_id FROM run WHERE kind = 'mail' AND status = 'done' LIMIT 1");
     let mut forked = 0;
     for run in runs.iter().map(|row| row[0].clone()).chain([mail_run]) {
-        let entered = house.sql(&format!("SELECT DISTINCT node FROM checkpoint WHERE run_id = '{run}' ORDER BY seq"));
+        let entered = home.sql(&format!("SELECT DISTINCT node FROM checkpoint WHERE run_id = '{run}' ORDER BY seq"));
         for node in entered.into_iter().flatten() {
-            let kept = |house: &House| {
-                let lines = house.dump();
+            let kept = |home: &TestHome| {
+                let lines = home.dump();
                 let others = lines.lines().filter(|line| {
                     !["run:", "run_input:", "checkpoint:", "reply:", "fork_effect:"]
                         .iter()
@@ -56,9 +56,9 @@ async fn a_fork_from_any_node_leaves_everything_as_it_was() {
                 });
                 others.map(str::to_owned).collect::<Vec<_>>()
             };
-            let (before, drafts) = (kept(&house), house.drafts());
-            house.clock.advance(1);
-            let app = house.app().await;
+            let (before, drafts) = (kept(&home), home.drafts());
+            home.clock.advance(1);
+            let app = home.app().await;
             let fork = app.fork(&run, node.parse::<NodeName>().unwrap()).await.unwrap();
             app.finish_runs().await.unwrap();
             let detail = app.run_detail(&fork.to_string()).await.unwrap();
@@ -66,25 +66,25 @@ async fn a_fork_from_any_node_leaves_everything_as_it_was() {
             assert_ne!(detail.row.status.to_string(), "running");
             assert_eq!(
                 detail.row.status.to_string(),
-                house.sql_one(&format!("SELECT status FROM run WHERE run_id = '{run}'"))
+                home.sql_one(&format!("SELECT status FROM run WHERE run_id = '{run}'"))
             );
             assert!(app.replay(&fork.to_string()).await.unwrap().identical, "from {node}");
-            assert_eq!(kept(&house), before, "a fork of {run} from {node}");
-            assert_eq!(house.drafts(), drafts);
+            assert_eq!(kept(&home), before, "a fork of {run} from {node}");
+            assert_eq!(home.drafts(), drafts);
             forked += 1;
         }
     }
     assert!(forked >= 9, "{forked}");
-    assert_eq!(house.count("fork_effect WHERE state <> 'void'"), 0);
-    assert!(house.count("fork_effect") > 0);
-    house.must_be_sound().await;
+    assert_eq!(home.count("fork_effect WHERE state <> 'void'"), 0);
+    assert!(home.count("fork_effect") > 0);
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_from_a_node_never_entered_names_the_ones_that_were() {
-    let house = House::samples();
-    house.once().await;
-    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'mail' LIMIT 1");
-    let error = house.app().await.fork(&run, NodeName::ExecuteTool).await.unwrap_err();
+    let home = TestHome::samples();
+    home.once().await;
+    let run = home.sql_one("SELECT run_id FROM run WHERE kind = 'mail' LIMIT 1");
+    let error = home.app().await.fork(&run, NodeName::ExecuteTool).await.unwrap_err();
     assert!(format!("{error:#}").contains("went through plan_step"), "{error:#}");
 }

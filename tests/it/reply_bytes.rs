@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     fuzz_entry::{me, now, read_parsed_mail},
-    house::{Dice, House},
+    support::test_home::{SeededRandom, TestHome},
 };
 
 /// What a mail can carry in a header or a text, and what has a meaning of its own where it is written again.
@@ -77,13 +77,13 @@ const PIECES: &[&str] = &[
     "very long word without an end ",
 ];
 
-fn thrown(dice: &mut Dice, most: u64) -> String {
+fn thrown(dice: &mut SeededRandom, most: u64) -> String {
     let count = dice.below(most);
     (0..count).map(|_| PIECES[dice.below(PIECES.len() as u64) as usize]).collect()
 }
 
 /// As another program may write it: as it is, or encoded.
-fn written(dice: &mut Dice, text: &str) -> String {
+fn written(dice: &mut SeededRandom, text: &str) -> String {
     if dice.below(2) == 0 {
         return text.replace(['\r', '\n'], " ");
     }
@@ -157,7 +157,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
 
 #[test]
 fn a_reply_says_in_its_bytes_what_its_fields_say() {
-    let mut dice = Dice::thrown("a_reply_says_in_its_bytes_what_its_fields_say");
+    let mut dice = SeededRandom::thrown("a_reply_says_in_its_bytes_what_its_fields_say");
     for _ in 0..1_500 {
         let (subject, name, text) = (thrown(&mut dice, 12), thrown(&mut dice, 6), thrown(&mut dice, 30));
         let raw = format!(
@@ -181,14 +181,14 @@ fn a_reply_says_in_its_bytes_what_its_fields_say() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_subject_that_looks_encoded_is_answered() {
-    let house = House::active();
+    let home = TestHome::active();
     for (id, subject) in
         [("whole", "=?utf-8?q?=3D=3Futf-8=3Fq=3Fx=3F=3D?="), ("open", "=?utf-8?q?=3D=3Futf-8=3Fq=3F?=")]
     {
-        let letter = house.letter(id).question().subject(subject);
-        house.post(&letter);
+        let letter = home.letter(id).question().subject(subject);
+        home.post(&letter);
     }
-    house.once().await;
-    assert_eq!(house.drafts().len(), 2, "{:?}", house.sql("SELECT title FROM item"));
-    assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
+    home.once().await;
+    assert_eq!(home.drafts().len(), 2, "{:?}", home.sql("SELECT title FROM item"));
+    assert_eq!(home.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
 }

@@ -14,9 +14,9 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    deeds::cases,
-    house::{Answered, Dice, House, Kind, eventually, files_in},
+use crate::support::{
+    outbox_fixture::cases,
+    test_home::{Answered, Kind, SeededRandom, TestHome, eventually, files_in},
 };
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
@@ -25,7 +25,7 @@ const GRACE: u32 = 3;
 
 /// A home whose transport appends every message to a spool outside it.
 struct Sender {
-    house: House,
+    test_home: TestHome,
     outside: tempfile::TempDir,
 }
 
@@ -36,13 +36,13 @@ impl Sender {
     }
 
     fn with_grace(seconds: u32, policy: &str) -> Self {
-        let sender = Self { house: House::real_time(Kind::Active), outside: tempfile::tempdir().unwrap() };
+        let sender = Self { test_home: TestHome::real_time(Kind::Active), outside: tempfile::tempdir().unwrap() };
         let (script, spool) = (sender.outside.path().join("sendmail"), sender.spool());
         fs::create_dir(&spool).unwrap();
         fs::write(&script, format!("#!/bin/sh\nexec cat > $(mktemp {}/XXXXXXXX)\n", spool.display())).unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-        sender.house.configure(&format!("sendmail = \"{} -i -t\"\n", script.display()));
-        sender.house.policy(&format!("approvals: {{ grace_seconds: {seconds} }}\n{policy}"));
+        sender.test_home.configure(&format!("sendmail = \"{} -i -t\"\n", script.display()));
+        sender.test_home.policy(&format!("approvals: {{ grace_seconds: {seconds} }}\n{policy}"));
         sender
     }
 
@@ -66,27 +66,27 @@ impl Sender {
     }
 
     fn asks_for_a_meeting(&self, id: &str) {
-        self.house.post(&self.house.letter(id).subject(&format!("Topic {id}")).body(MEETING));
+        self.test_home.post(&self.test_home.letter(id).subject(&format!("Topic {id}")).body(MEETING));
     }
 
     /// From somebody who may be answered unasked.
     fn invites(&self, id: &str) -> PathBuf {
-        let sent = (self.house.clock.now().utc() - chrono::Duration::hours(1)).to_rfc2822();
+        let sent = (self.test_home.clock.now().utc() - chrono::Duration::hours(1)).to_rfc2822();
         let text = format!(
             "Authentication-Results: mx.home.example; dmarc=pass header.from=bakerand.example\nFrom: Tom Baker <tom@bakerand.example>\nTo: you@home.example\nSubject: Lunch {id}\nDate: {sent}\nMessage-ID: <{id}@it.example>\nMIME-Version: 1.0\nContent-Type: text/calendar; method=REQUEST; charset=utf-8\n\nBEGIN:VCALENDAR\nVERSION:2.0\nMETHOD:REQUEST\nBEGIN:VEVENT\nUID:{id}@bakerand.example\nSUMMARY:Lunch {id}\nORGANIZER:mailto:tom@bakerand.example\nDTSTART:20370302T100000Z\nDTEND:20370302T110000Z\nEND:VEVENT\nEND:VCALENDAR\n"
         );
-        self.house.deliver(&format!("{id}.eml"), text)
+        self.test_home.deliver(&format!("{id}.eml"), text)
     }
 
     fn once(&self) -> Answered {
-        let once = self.house.run(&["once"]);
+        let once = self.test_home.run(&["once"]);
         assert_eq!(once.code, 0, "{}{}", once.out, once.err);
         once
     }
 
     /// Says yes to every action that waits; an effect in doubt is left to a person who has looked.
     fn approve(&self) {
-        let folder = self.house.home().queue();
+        let folder = self.test_home.home().queue();
         for name in files_in(&folder) {
             let Some(item) = name.strip_suffix(".json").filter(|item| !item.contains('.')) else { continue };
             let Ok(text) = fs::read_to_string(folder.join(&name)) else { continue };
@@ -105,14 +105,14 @@ impl Sender {
         for _ in 0..2 {
             self.once();
             for command in [&["mail", "mode", "work", "active"][..], &["resume"]] {
-                assert_eq!(self.house.run(command).code, 0);
+                assert_eq!(self.test_home.run(command).code, 0);
             }
             self.approve();
             // A step that waits is looked at again after two seconds.
             eventually("it comes to rest", || {
                 self.once();
                 let open = "outbox WHERE state IN ('ready', 'held', 'drafting', 'drafted', 'sending', 'settling', 'unknown', 'probe')";
-                (self.house.count(open) == 0).then_some(())
+                (self.test_home.count(open) == 0).then_some(())
             });
         }
     }
@@ -122,7 +122,7 @@ impl Sender {
         let sender = Self::new("");
         sender.asks_for_a_meeting("one");
         sender.once();
-        assert_eq!(sender.house.run(&["pause"]).code, 0);
+        assert_eq!(sender.test_home.run(&["pause"]).code, 0);
         sender.approve();
         sender.once();
         assert_eq!(sender.state(), [["ready"]]);
@@ -130,42 +130,42 @@ impl Sender {
     }
 
     fn leaves(&self) {
-        assert_eq!(self.house.run(&["resume"]).code, 0);
+        assert_eq!(self.test_home.run(&["resume"]).code, 0);
         // A step that waits is looked at again after two seconds.
         eventually("it leaves", || {
             self.once();
             (self.sent() > 0).then_some(())
         });
-        assert_eq!(self.sent(), 1, "{:?}", self.house.sql("SELECT step, state, result FROM outbox"));
+        assert_eq!(self.sent(), 1, "{:?}", self.test_home.sql("SELECT step, state, result FROM outbox"));
     }
 
     fn copy(&self, what: &[&str], name: &str) -> Copied {
         let folder = self.outside.path().join(name);
         fs::create_dir(&folder).unwrap();
         for part in what {
-            copy(&self.house.root().join(part), &folder.join(part));
+            copy(&self.test_home.root().join(part), &folder.join(part));
         }
         Copied { folder, what: what.iter().map(|part| (*part).to_owned()).collect() }
     }
 
     fn put_back(&self, copied: &Copied) {
         for part in &copied.what {
-            let place = self.house.root().join(part);
+            let place = self.test_home.root().join(part);
             fs::remove_dir_all(&place).unwrap();
             copy(&copied.folder.join(part), &place);
         }
     }
 
     fn mode(&self) -> String {
-        self.house.sql_one("SELECT mode FROM account WHERE account = 'work'")
+        self.test_home.sql_one("SELECT mode FROM account WHERE account = 'work'")
     }
 
     fn restores(&self) -> u64 {
-        self.house.count("audit WHERE act = 'restored'")
+        self.test_home.count("audit WHERE act = 'restored'")
     }
 
     fn state(&self) -> Vec<Vec<String>> {
-        self.house.sql("SELECT state FROM outbox WHERE step = 'send_calendar_invite'")
+        self.test_home.sql("SELECT state FROM outbox WHERE step = 'send_calendar_invite'")
     }
 }
 
@@ -194,11 +194,11 @@ fn a_data_folder_put_back_sends_nothing_again() {
     let once = sender.once();
     assert!(once.err.contains("restored"), "it is said: {}", once.err);
     assert_eq!((sender.mode().as_str(), sender.restores()), ("observe", 1));
-    assert_eq!(sender.house.count("approval WHERE used_at IS NULL"), 0);
+    assert_eq!(sender.test_home.count("approval WHERE used_at IS NULL"), 0);
     assert_eq!(sender.state(), [["sent"]], "it was looked for, and found");
     sender.goes_on();
     assert_eq!((sender.sent(), sender.restores()), (1, 1));
-    let doctor = sender.house.run(&["doctor"]);
+    let doctor = sender.test_home.run(&["doctor"]);
     assert!(doctor.code == 0 && doctor.out.contains("restore"), "{}{}", doctor.out, doctor.err);
 }
 
@@ -208,7 +208,7 @@ fn an_older_file_without_its_anchor_or_with_a_garbled_one_is_noticed() {
         let sender = Sender::approved();
         let copied = sender.copy(&["data"], "yesterday");
         sender.leaves();
-        let data = sender.house.home().data();
+        let data = sender.test_home.home().data();
         for ending in ["-wal", "-shm"] {
             drop(fs::remove_file(data.join(format!("tasks.db{ending}"))));
             drop(fs::copy(
@@ -224,12 +224,12 @@ fn an_older_file_without_its_anchor_or_with_a_garbled_one_is_noticed() {
             "emptied" => fs::write(&anchor, "").unwrap(),
             _ => drop(fs::copy(copied.folder.join("data/audit.anchor"), &anchor).unwrap()),
         }
-        assert_eq!(sender.house.run(&["audit", "verify"]).code, 4, "{how}");
+        assert_eq!(sender.test_home.run(&["audit", "verify"]).code, 4, "{how}");
         sender.once();
         assert_eq!((sender.mode().as_str(), sender.restores()), ("observe", 1), "{how}");
         sender.goes_on();
         assert_eq!((sender.sent(), sender.restores()), (1, 1), "{how}");
-        assert_eq!(sender.house.run(&["audit", "verify"]).code, 0, "{how}: a new series begins");
+        assert_eq!(sender.test_home.run(&["audit", "verify"]).code, 0, "{how}: a new series begins");
     }
 }
 
@@ -241,12 +241,12 @@ fn a_home_put_back_with_its_mailbox_asks_before_it_sends_again() {
         let take = |nth| (nth == when).then(|| sender.copy(&["data", "mail"], &format!("snapshot{nth}")));
         let first = take(0);
         sender.asks_for_a_meeting("one");
-        let arrived = fs::read_dir(sender.house.maildir().join("new")).unwrap().next().unwrap().unwrap().path();
+        let arrived = fs::read_dir(sender.test_home.maildir().join("new")).unwrap().next().unwrap().unwrap().path();
         let kept = sender.outside.path().join("kept.eml");
         copy(&arrived, &kept);
         sender.once();
         let second = take(1);
-        assert_eq!(sender.house.run(&["pause"]).code, 0);
+        assert_eq!(sender.test_home.run(&["pause"]).code, 0);
         sender.approve();
         sender.once();
         let third = take(2);
@@ -254,11 +254,11 @@ fn a_home_put_back_with_its_mailbox_asks_before_it_sends_again() {
         sender.put_back(&first.or(second).or(third).unwrap());
         sender.once();
         assert_eq!((sender.mode().as_str(), sender.restores()), ("observe", 1), "{when}");
-        assert_eq!(sender.house.run(&["mail", "mode", "work", "active"]).code, 0);
+        assert_eq!(sender.test_home.run(&["mail", "mode", "work", "active"]).code, 0);
         // The server delivers it again, for its mailbox has forgotten it.
         copy(&kept, &arrived);
         sender.goes_on();
-        assert_eq!(sender.sent(), 1, "{when}: {:?}", sender.house.sql("SELECT step, state, result FROM outbox"));
+        assert_eq!(sender.sent(), 1, "{when}: {:?}", sender.test_home.sql("SELECT step, state, result FROM outbox"));
         assert_eq!(sender.state(), [["needs_human"]], "{when}: a person decides");
     }
 }
@@ -269,16 +269,16 @@ fn the_mailbox_alone_tells_when_the_state_folder_was_put_back_too() {
         let sender = Sender::approved();
         let copied = sender.copy(&["data"], "yesterday");
         let state = sender.outside.path().join("state");
-        copy(sender.house.state(), &state);
+        copy(sender.test_home.state(), &state);
         sender.leaves();
         sender.put_back(&copied);
-        fs::remove_dir_all(sender.house.state()).unwrap();
+        fs::remove_dir_all(sender.test_home.state()).unwrap();
         if how == "put back" {
-            copy(&state, sender.house.state());
+            copy(&state, sender.test_home.state());
         }
         // A mail program has moved it since, and given it a name of its own.
-        let sent = sender.house.maildir().join(".Sent/cur");
-        let filed = sender.house.maildir().join(".Archive.2026/cur");
+        let sent = sender.test_home.maildir().join(".Sent/cur");
+        let filed = sender.test_home.maildir().join(".Archive.2026/cur");
         fs::create_dir_all(&filed).unwrap();
         fs::rename(sent.join(&files_in(&sent)[0]), filed.join("1795000000.M1P1.host:2,S")).unwrap();
         sender.goes_on();
@@ -291,12 +291,12 @@ fn a_copy_on_another_machine_observes_and_the_first_goes_on() {
     let sender = Sender::approved();
     let elsewhere = tempfile::tempdir().unwrap();
     let second = elsewhere.path().join("home");
-    copy(sender.house.root(), &second);
+    copy(sender.test_home.root(), &second);
     let there = |arguments: &[&str]| {
-        let mut command = sender.house.command(arguments);
+        let mut command = sender.test_home.command(arguments);
         command.env("XDG_STATE_HOME", elsewhere.path().join("state"));
         // The first home is named before; the last one counts.
-        crate::house::finish(rehomed(command, &second))
+        crate::support::test_home::finish(rehomed(command, &second))
     };
     assert_eq!(there(&["resume"]).code, 0);
     let once = there(&["once"]);
@@ -329,9 +329,9 @@ fn a_home_that_moved_is_the_same_home_and_two_homes_are_two() {
     let sender = Sender::approved();
     let elsewhere = tempfile::tempdir().unwrap();
     let moved = elsewhere.path().join("moved");
-    fs::rename(sender.house.root(), &moved).unwrap();
-    std::os::unix::fs::symlink(&moved, sender.house.root()).unwrap();
-    let once = crate::house::finish(rehomed(sender.house.command(&["once"]), &moved));
+    fs::rename(sender.test_home.root(), &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, sender.test_home.root()).unwrap();
+    let once = crate::support::test_home::finish(rehomed(sender.test_home.command(&["once"]), &moved));
     assert_eq!(once.code, 0, "{}", once.err);
     sender.leaves();
     assert_eq!((sender.sent(), sender.restores(), sender.mode().as_str()), (1, 0, "active"));
@@ -340,28 +340,28 @@ fn a_home_that_moved_is_the_same_home_and_two_homes_are_two() {
     let other = elsewhere.path().join("other");
     for _ in 0..2 {
         for home in [&other, &moved] {
-            let init = crate::house::finish(rehomed(sender.house.command(&["init"]), home));
+            let init = crate::support::test_home::finish(rehomed(sender.test_home.command(&["init"]), home));
             assert_eq!(init.code, 0, "{}", init.err);
-            let once = crate::house::finish(rehomed(sender.house.command(&["once"]), home));
+            let once = crate::support::test_home::finish(rehomed(sender.test_home.command(&["once"]), home));
             assert!(once.code == 0 && !once.err.contains("restored"), "{}", once.err);
         }
     }
-    assert_eq!(files_in(&sender.house.state().join("adjutant")).len(), 2);
+    assert_eq!(files_in(&sender.test_home.state().join("adjutant")).len(), 2);
 }
 
 #[test]
 fn a_state_folder_that_cannot_be_used_is_said_and_not_the_end() {
     let sender = Sender::approved();
     let aside = sender.outside.path().join("aside");
-    fs::rename(sender.house.state(), &aside).unwrap();
-    fs::write(sender.house.state(), "no folder").unwrap();
+    fs::rename(sender.test_home.state(), &aside).unwrap();
+    fs::write(sender.test_home.state(), "no folder").unwrap();
     // What was approved may have left meanwhile: nobody can say it has not.
     sender.once();
     assert_eq!((sender.mode().as_str(), sender.restores(), sender.sent()), ("observe", 1, 0));
-    let doctor = sender.house.run(&["doctor"]);
+    let doctor = sender.test_home.run(&["doctor"]);
     assert!(doctor.code == 4 && doctor.out.contains("state"), "{}{}", doctor.out, doctor.err);
     for command in [&["mail", "mode", "work", "active"][..], &["resume"]] {
-        assert_eq!(sender.house.run(command).code, 0);
+        assert_eq!(sender.test_home.run(command).code, 0);
     }
     sender.asks_for_a_meeting("two");
     sender.once();
@@ -371,13 +371,13 @@ fn a_state_folder_that_cannot_be_used_is_said_and_not_the_end() {
     sender.once();
     assert_eq!(sender.answered(), BTreeMap::from([("<two@it.example>".to_owned(), 1)]), "it goes on");
     // It is there again.
-    fs::remove_file(sender.house.state()).unwrap();
-    fs::rename(&aside, sender.house.state()).unwrap();
+    fs::remove_file(sender.test_home.state()).unwrap();
+    fs::rename(&aside, sender.test_home.state()).unwrap();
     sender.once();
     assert_eq!((sender.mode().as_str(), sender.restores()), ("active", 1));
-    assert!(!sender.house.run(&["doctor"]).out.contains("cannot be used"));
+    assert!(!sender.test_home.run(&["doctor"]).out.contains("cannot be used"));
     let copied = sender.copy(&["data"], "yesterday");
-    assert_eq!(sender.house.run(&["pause"]).code, 0);
+    assert_eq!(sender.test_home.run(&["pause"]).code, 0);
     sender.put_back(&copied);
     sender.once();
     assert_eq!(sender.restores(), 2, "and it counts again");
@@ -386,13 +386,13 @@ fn a_state_folder_that_cannot_be_used_is_said_and_not_the_end() {
 #[test]
 fn a_home_from_before_there_was_a_witness_is_not_restored() {
     let sender = Sender::approved();
-    sender.house.database().execute("DELETE FROM setting WHERE name IN ('anchored', 'witness')", []).unwrap();
-    fs::remove_dir_all(sender.house.state().join("adjutant")).unwrap();
+    sender.test_home.database().execute("DELETE FROM setting WHERE name IN ('anchored', 'witness')", []).unwrap();
+    fs::remove_dir_all(sender.test_home.state().join("adjutant")).unwrap();
     sender.leaves();
     assert_eq!((sender.restores(), sender.mode().as_str()), (0, "active"));
     // From now on it has one.
-    assert_eq!(files_in(&sender.house.state().join("adjutant")).len(), 1);
-    fs::remove_dir_all(sender.house.state().join("adjutant")).unwrap();
+    assert_eq!(files_in(&sender.test_home.state().join("adjutant")).len(), 1);
+    fs::remove_dir_all(sender.test_home.state().join("adjutant")).unwrap();
     sender.once();
     assert_eq!((sender.restores(), sender.mode().as_str()), (1, "observe"));
 }
@@ -406,29 +406,29 @@ fn what_came_since_the_copy_is_not_answered_a_second_time() {
         let copied = sender.copy(&["data"], "yesterday");
         let path = sender.invites("lunch");
         sender.once();
-        assert_eq!(sender.sent(), 1, "{:?}", sender.house.sql("SELECT step, state, result FROM outbox"));
+        assert_eq!(sender.sent(), 1, "{:?}", sender.test_home.sql("SELECT step, state, result FROM outbox"));
         sender.put_back(&copied);
         let away = sender.outside.path().join("away.eml");
         fs::rename(&path, &away).unwrap();
         sender.once();
         assert_eq!((sender.mode().as_str(), sender.restores()), ("observe", 1));
         // The person turns it on while the rest is still to be read.
-        assert_eq!(sender.house.run(&["mail", "mode", "work", "active"]).code, 0);
+        assert_eq!(sender.test_home.run(&["mail", "mode", "work", "active"]).code, 0);
         fs::rename(&away, &path).unwrap();
         if left != "Sent" {
-            fs::remove_dir_all(sender.house.maildir().join(".Sent")).unwrap();
+            fs::remove_dir_all(sender.test_home.maildir().join(".Sent")).unwrap();
         }
         if left != "rule" {
-            sender.house.database().execute("DELETE FROM setting WHERE name = 'restored_at'", []).unwrap();
+            sender.test_home.database().execute("DELETE FROM setting WHERE name = 'restored_at'", []).unwrap();
         }
         if left != "sends" {
-            for home in files_in(&sender.house.state().join("adjutant")) {
-                drop(fs::remove_file(sender.house.state().join("adjutant").join(home).join("sends")));
+            for home in files_in(&sender.test_home.state().join("adjutant")) {
+                drop(fs::remove_file(sender.test_home.state().join("adjutant").join(home).join("sends")));
             }
         }
         sender.once();
         sender.once();
-        assert_eq!(sender.sent(), 1, "{left}: {:?}", sender.house.sql("SELECT step, state, result FROM outbox"));
+        assert_eq!(sender.sent(), 1, "{left}: {:?}", sender.test_home.sql("SELECT step, state, result FROM outbox"));
         // New mail is answered as before.
         std::thread::sleep(Duration::from_millis(1_100));
         let later = sender.invites("dinner");
@@ -445,7 +445,7 @@ fn dying_while_it_is_noted_is_no_restore() {
         ["anchor.append", "witness.write", "witness.append", "commit.setting", "commit.move_action", "mailbox.send"];
     let places: Vec<String> =
         places.iter().flat_map(|name| ["before", "after"].map(|when| format!("{name}.{when}"))).collect();
-    let (mut died, mut dice) = (0, Dice::thrown("noting"));
+    let (mut died, mut dice) = (0, SeededRandom::thrown("noting"));
     let tries = cases(5);
     // A place need not be passed in a life as short as this; then another is tried.
     let mut nth = 0;
@@ -453,9 +453,9 @@ fn dying_while_it_is_noted_is_no_restore() {
         let place = &places[if tries < places.len() { usize::try_from(dice.below(12)).unwrap() } else { nth % 12 }];
         let sender = Sender::new("");
         let dies = |arguments: &[&str], nth: u64| {
-            let mut command = sender.house.command(arguments);
+            let mut command = sender.test_home.command(arguments);
             command.env("FAILPOINT", format!("{place}:{nth}"));
-            usize::from(crate::house::finish(command).code == -1)
+            usize::from(crate::support::test_home::finish(command).code == -1)
         };
         sender.asks_for_a_meeting("one");
         died += dies(&["once"], 1 + dice.below(2));
@@ -466,27 +466,27 @@ fn dying_while_it_is_noted_is_no_restore() {
         sender.once();
         assert_eq!((sender.restores(), sender.mode().as_str()), (0, "active"), "{place}");
         assert!(sender.sent() <= 1, "{place}");
-        assert_eq!(sender.house.run(&["audit", "verify"]).code, 0, "{place}");
+        assert_eq!(sender.test_home.run(&["audit", "verify"]).code, 0, "{place}");
         nth += 1;
     }
     assert!(died > 0, "nothing died in {nth} tries");
     // The very first start of a home, too.
     for nth in 1..=2 {
-        let house = House::real_time(Kind::Samples);
+        let test_home = TestHome::real_time(Kind::Samples);
         for place in ["anchor.append.before", "anchor.append.after", "witness.write.after", "commit.setting.after"] {
-            let mut command = house.command(&["once"]);
+            let mut command = test_home.command(&["once"]);
             command.env("FAILPOINT", format!("{place}:{nth}"));
-            crate::house::finish(command);
+            crate::support::test_home::finish(command);
         }
-        assert_eq!(house.run(&["once"]).code, 0);
-        assert_eq!(house.count("audit WHERE act = 'restored'"), 0);
-        assert_eq!(house.sql_one("SELECT mode FROM account WHERE account = 'samples'"), "active");
+        assert_eq!(test_home.run(&["once"]).code, 0);
+        assert_eq!(test_home.count("audit WHERE act = 'restored'"), 0);
+        assert_eq!(test_home.sql_one("SELECT mode FROM account WHERE account = 'samples'"), "active");
     }
 }
 
 #[test]
 fn random_copies_and_restores_send_nothing_twice() {
-    let (schedules, mut dice) = (cases(2), Dice::thrown("restores"));
+    let (schedules, mut dice) = (cases(2), SeededRandom::thrown("restores"));
     let (mut restores, mut sends) = (0, 0);
     for nth in 0..schedules {
         let sender = Sender::with_grace(0, "allow: [tom@bakerand.example]");
@@ -512,19 +512,19 @@ fn random_copies_and_restores_send_nothing_twice() {
                 "copied" => copies.push(sender.copy(&["data"], &name)),
                 "copied with its mail" => copies.push(sender.copy(&["data", "mail"], &name)),
                 "yes to all" => sender.approve(),
-                "turned on" => drop(sender.house.run(&["mail", "mode", "work", "active"])),
+                "turned on" => drop(sender.test_home.run(&["mail", "mode", "work", "active"])),
                 "put back" => {
                     restores += 1;
                     sender.put_back(&copies[usize::try_from(dice.below(copies.len() as u64)).unwrap()]);
                 }
-                "paused" => drop(sender.house.run(&[["pause", "resume"][usize::try_from(dice.below(2)).unwrap()]])),
+                "paused" => drop(sender.test_home.run(&[["pause", "resume"][usize::try_from(dice.below(2)).unwrap()]])),
                 _ => drop(sender.once()),
             }
             story.push(what);
         }
         for _ in 0..3 {
             for command in [&["once"][..], &["resume"], &["mail", "mode", "work", "active"]] {
-                assert_eq!(sender.house.run(command).code, 0, "schedule {nth}: {story:?}");
+                assert_eq!(sender.test_home.run(command).code, 0, "schedule {nth}: {story:?}");
             }
             sender.approve();
         }
@@ -532,35 +532,39 @@ fn random_copies_and_restores_send_nothing_twice() {
         let answered = sender.answered();
         assert!(answered.values().all(|times| *times == 1), "schedule {nth}: {answered:?} after {story:?}");
         sends += answered.len();
-        assert_eq!(sender.house.run(&["audit", "verify"]).code, 0, "schedule {nth}: {story:?}");
+        assert_eq!(sender.test_home.run(&["audit", "verify"]).code, 0, "schedule {nth}: {story:?}");
     }
     println!("{schedules} schedules, {restores} restores, {sends} messages, none twice");
-    crate::campaign::Campaign::new("restores", schedules, schedules).twice(0).print();
+    crate::support::campaign::Campaign::new("restores", schedules, schedules).twice(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn gmail_itself_tells_when_the_state_folder_was_put_back_too() {
-    use crate::{
-        gmail_house::{signed_in, turn_on},
+    use crate::support::{
+        gmail_home::{signed_in, turn_on},
         google::{Google, YOU},
     };
     let google = Google::start();
-    let house = signed_in(&google, YOU, "");
-    turn_on(&house).await;
-    google.person(YOU).receives(house.letter("one").body(MEETING).text().replace('\n', "\r\n"));
-    house.once().await;
+    let test_home = signed_in(&google, YOU, "");
+    turn_on(&test_home).await;
+    google.person(YOU).receives(test_home.letter("one").body(MEETING).text().replace('\n', "\r\n"));
+    test_home.once().await;
     let outside = tempfile::tempdir().unwrap();
-    let places = [(house.home().data(), "data"), (house.state().join("adjutant"), "state")];
+    let places = [(test_home.home().data(), "data"), (test_home.state().join("adjutant"), "state")];
     places.iter().for_each(|(place, name)| copy(place, &outside.path().join(name)));
     for round in 0..2 {
-        crate::house::approve_first(&house.app().await).await.unwrap();
+        crate::support::test_home::approve_first(&test_home.app().await).await.unwrap();
         for _ in 0..3 {
-            house.clock.advance(31);
-            house.once().await;
+            test_home.clock.advance(31);
+            test_home.once().await;
         }
         assert_eq!(google.person(YOU).sent().len(), 1, "round {round}");
-        assert_eq!(house.sql("SELECT state FROM outbox WHERE step = 'send_calendar_invite'"), [["sent"]], "{round}");
-        assert_eq!(house.count("audit WHERE act = 'restored'"), 0, "nothing but the mailbox can tell");
+        assert_eq!(
+            test_home.sql("SELECT state FROM outbox WHERE step = 'send_calendar_invite'"),
+            [["sent"]],
+            "{round}"
+        );
+        assert_eq!(test_home.count("audit WHERE act = 'restored'"), 0, "nothing but the mailbox can tell");
         for (place, name) in &places {
             fs::remove_dir_all(place).unwrap();
             copy(&outside.path().join(name), place);

@@ -1,6 +1,6 @@
 //! The rules file while people edit it: a broken one never counts and never goes unsaid.
 
-use crate::house::{House, Kind};
+use crate::support::test_home::{Kind, TestHome};
 
 const HIGH: &str =
     "rules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n";
@@ -9,56 +9,56 @@ const BROKEN: &str =
 
 #[test]
 fn broken_at_the_start_leaves_the_built_in_rules_and_every_door_says_so() {
-    let house = House::real_time(Kind::Active);
-    house.rules(BROKEN);
-    house.post(&house.letter("one").question());
-    let once = house.run(&["once"]);
+    let home = TestHome::real_time(Kind::Active);
+    home.rules(BROKEN);
+    home.post(&home.letter("one").question());
+    let once = home.run(&["once"]);
     assert_eq!(once.code, 0, "{}", once.err);
-    assert_eq!(house.sql("SELECT state FROM ledger"), [["task"]]);
-    let doctor = house.run(&["doctor"]);
+    assert_eq!(home.sql("SELECT state FROM ledger"), [["task"]]);
+    let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 4);
     assert!(
         doctor.out.contains("BROKEN") && doctor.out.contains("knid") && doctor.out.contains("0 unaccounted"),
         "{}",
         doctor.out
     );
-    let why = house.run(&["why", "1"]);
+    let why = home.run(&["why", "1"]);
     assert_eq!(why.code, 0);
     assert!(why.out.contains("The rules file is broken") && why.out.contains("knid"), "{}", why.out);
-    let check = house.run(&["rules", "check"]);
+    let check = home.run(&["rules", "check"]);
     assert_eq!(check.code, 4);
     assert!(check.out.contains("priority.yml:3") && check.out.contains("knid"), "{}", check.out);
-    let (code, said) = house.daemon().stop("INT");
+    let (code, said) = home.daemon().stop("INT");
     assert!(code == 0 && said.contains("The rules file is broken"), "{said}");
 }
 
 #[test]
 fn broken_while_running_leaves_the_last_good_set() {
-    let house = House::real_time(Kind::Active);
-    house.post(&house.letter("one").question());
-    let mut daemon = house.daemon();
-    assert_eq!(house.sql("SELECT priority FROM tasks"), [["low"]]);
-    house.rules(HIGH);
+    let home = TestHome::real_time(Kind::Active);
+    home.post(&home.letter("one").question());
+    let mut daemon = home.daemon();
+    assert_eq!(home.sql("SELECT priority FROM tasks"), [["low"]]);
+    home.rules(HIGH);
     daemon.until("New rules");
-    assert_eq!(house.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["high", "all"]]);
-    house.rules(BROKEN);
+    assert_eq!(home.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["high", "all"]]);
+    home.rules(BROKEN);
     daemon.until("The last good rules, in force since");
-    house.post(&house.letter("two").question());
+    home.post(&home.letter("two").question());
     daemon.until("About two");
-    assert_eq!(house.sql("SELECT DISTINCT priority FROM tasks"), [["high"]]);
-    assert_eq!(house.run(&["doctor"]).code, 4);
-    std::fs::remove_file(house.root().join("rules/priority.yml")).unwrap();
+    assert_eq!(home.sql("SELECT DISTINCT priority FROM tasks"), [["high"]]);
+    assert_eq!(home.run(&["doctor"]).code, 4);
+    std::fs::remove_file(home.root().join("rules/priority.yml")).unwrap();
     daemon.until("The last good rules, in force since");
-    house.rules(&HIGH.replace("high", "critical"));
+    home.rules(&HIGH.replace("high", "critical"));
     daemon.until("New rules");
-    assert_eq!(house.sql("SELECT DISTINCT priority FROM tasks"), [["critical"]]);
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    assert_eq!(home.sql("SELECT DISTINCT priority FROM tasks"), [["critical"]]);
+    assert_eq!(home.run(&["doctor"]).code, 0);
     assert_eq!(daemon.stop("INT").0, 0);
 }
 
 #[test]
 fn bombs_are_refused_quickly_and_with_their_place() {
-    let house = House::real_time(Kind::Samples);
+    let home = TestHome::real_time(Kind::Samples);
     let rule =
         |when: &str| format!("rules:\n  - name: bomb\n    when: {when}\n    set: high\n    why: boom\ndefault: low\n");
     let mut anchors = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
@@ -75,26 +75,26 @@ fn bombs_are_refused_quickly_and_with_their_place() {
         ("rules: [".into(), ":1"),
         ("\u{0}\u{1}".into(), ""),
     ] {
-        house.write("rules/priority.yml", &text);
+        home.write("rules/priority.yml", &text);
         let started = std::time::Instant::now();
-        let check = house.run(&["rules", "check"]);
+        let check = home.run(&["rules", "check"]);
         assert_eq!(check.code, 4, "{}\n{}", &text[..text.len().min(200)], check.out);
         assert!(check.out.contains(&format!("priority.yml{place}")), "{}", check.out);
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
         assert!(!check.err.contains("panicked"), "{}", check.err);
     }
     // A slow expression in every textbook is a fast one here.
-    house.rules(&rule("{ subject: { matches: '/(a+)+$/' } }"));
-    assert_eq!(house.run(&["rules", "check"]).code, 0);
+    home.rules(&rule("{ subject: { matches: '/(a+)+$/' } }"));
+    assert_eq!(home.run(&["rules", "check"]).code, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_expression_does_not_slow_the_reading() {
-    let house = House::active();
-    house.rules("rules:\n  - name: slow\n    when: { subject: { matches: '/^(a+)+$/' } }\n    set: high\n    why: slow\ndefault: low\n");
-    house.post(&house.letter("one").question().subject(&format!("{}b", "a".repeat(900))));
+    let home = TestHome::active();
+    home.rules("rules:\n  - name: slow\n    when: { subject: { matches: '/^(a+)+$/' } }\n    set: high\n    why: slow\ndefault: low\n");
+    home.post(&home.letter("one").question().subject(&format!("{}b", "a".repeat(900))));
     let started = std::time::Instant::now();
-    house.once().await;
+    home.once().await;
     assert!(started.elapsed() < std::time::Duration::from_secs(20));
-    assert_eq!(house.sql("SELECT state FROM ledger"), [["task"]]);
+    assert_eq!(home.sql("SELECT state FROM ledger"), [["task"]]);
 }

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use adjutant::rules::RuleSet;
 
-use crate::house::{Answered, Dice, House, Kind};
+use crate::support::test_home::{Answered, Kind, SeededRandom, TestHome};
 
 /// Rules that rank otherwise than the shipped ones, so that a fall-back to those would be seen.
 const GOOD: &str = "lists:
@@ -58,32 +58,32 @@ const PROCESSES: &[&[&str]] = &[
 ];
 
 /// Runs one of them; files are named from the home.
-fn run(house: &House, json: bool, command: &[&str]) -> Answered {
-    let other = house.root().join("other.yml").display().to_string();
+fn run(home: &TestHome, json: bool, command: &[&str]) -> Answered {
+    let other = home.root().join("other.yml").display().to_string();
     let mut line: Vec<&str> = if json { vec!["--json"] } else { Vec::new() };
     line.extend(command.iter().map(|word| if *word == "other.yml" { other.as_str() } else { word }));
-    house.run(&line)
+    home.run(&line)
 }
 
-fn home() -> House {
-    let house = House::real_time(Kind::Active);
-    house.write("rules/priority.yml", GOOD);
-    house.write("other.yml", GOOD);
-    house.post(&house.letter("one").question());
-    house.post(&house.letter("two").invoice(7));
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert!(house.count("tasks") >= 2);
-    house
+fn home() -> TestHome {
+    let home = TestHome::real_time(Kind::Active);
+    home.write("rules/priority.yml", GOOD);
+    home.write("other.yml", GOOD);
+    home.post(&home.letter("one").question());
+    home.post(&home.letter("two").invoice(7));
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert!(home.count("tasks") >= 2);
+    home
 }
 
 /// The levels of the tasks that were there, and which rule gave each.
-fn levels(house: &House) -> Vec<Vec<String>> {
-    house.sql("SELECT number, priority, rule FROM tasks JOIN task_owner USING (task_id) ORDER BY number")
+fn levels(home: &TestHome) -> Vec<Vec<String>> {
+    home.sql("SELECT number, priority, rule FROM tasks JOIN task_owner USING (task_id) ORDER BY number")
 }
 
 /// The level of a task that is added now.
-fn level_of_new(house: &House) -> String {
-    let added = house.run(&["--json", "tasks", "add", "Buy milk"]);
+fn level_of_new(home: &TestHome) -> String {
+    let added = home.run(&["--json", "tasks", "add", "Buy milk"]);
     assert_eq!(added.code, 0, "{}", added.err);
     serde_json::from_str::<serde_json::Value>(&added.out).unwrap()["priority"].as_str().unwrap().to_owned()
 }
@@ -97,14 +97,14 @@ fn says_once(answered: &Answered, what: &str) {
 
 #[test]
 fn every_kind_of_process_keeps_the_last_good_rules_and_says_so() {
-    let house = home();
-    let whole: Vec<i32> = PROCESSES.iter().map(|command| run(&house, false, command).code).collect();
+    let home = home();
+    let whole: Vec<i32> = PROCESSES.iter().map(|command| run(&home, false, command).code).collect();
     assert!(PROCESSES.iter().zip(&whole).all(|(_, code)| *code == 0), "{whole:?}");
-    let before = levels(&house);
-    house.write("rules/priority.yml", &GOOD.replace("critical", "loud"));
+    let before = levels(&home);
+    home.write("rules/priority.yml", &GOOD.replace("critical", "loud"));
     for command in PROCESSES {
         for json in [false, true] {
-            let answered = run(&house, json, command);
+            let answered = run(&home, json, command);
             let line = command;
             assert_eq!(answered.code, 0, "{line:?}: {}{}", answered.out, answered.err);
             says_once(&answered, &format!("{line:?}"));
@@ -114,23 +114,23 @@ fn every_kind_of_process_keeps_the_last_good_rules_and_says_so() {
             }
         }
     }
-    let after = levels(&house);
+    let after = levels(&home);
     assert_eq!(&after[..before.len()], &before[..], "nothing was ranked by other rules");
     assert!(after[before.len()..].iter().all(|row| row[1] == "high"), "{after:?}");
-    let doctor = house.run(&["doctor", "--json"]);
+    let doctor = home.run(&["doctor", "--json"]);
     assert_eq!(doctor.code, 4);
     let health: serde_json::Value = serde_json::from_str(&doctor.out).unwrap();
     assert!(health["findings"].as_array().unwrap().iter().any(|finding| finding["code"] == "rules_broken"), "{health}");
-    let check = house.run(&["rules", "check"]);
+    let check = home.run(&["rules", "check"]);
     assert!(check.code == 4 && check.out.contains("loud"), "{check:?}");
     says_once(&check, "rules check");
-    let (code, said) = house.daemon().stop("INT");
+    let (code, said) = home.daemon().stop("INT");
     assert!(code == 0 && said.contains(SAYS) && said.contains("in force since"), "{said}");
-    assert_eq!(levels(&house), after);
+    assert_eq!(levels(&home), after);
     // Mended, it counts at once and nothing is said any more.
-    house.write("rules/priority.yml", &GOOD.replace("set: high", "set: low"));
-    assert_eq!(level_of_new(&house), "low");
-    assert!(!house.run(&["tasks"]).err.contains(SAYS));
+    home.write("rules/priority.yml", &GOOD.replace("set: high", "set: low"));
+    assert_eq!(level_of_new(&home), "low");
+    assert!(!home.run(&["tasks"]).err.contains(SAYS));
 }
 
 /// What may stand in place of the file.
@@ -142,8 +142,8 @@ enum Ruin {
     Dangling,
 }
 
-fn ruin(house: &House, with: &Ruin) {
-    let path = house.root().join("rules/priority.yml");
+fn ruin(home: &TestHome, with: &Ruin) {
+    let path = home.root().join("rules/priority.yml");
     let clear = || {
         drop(fs::remove_file(&path));
         drop(fs::remove_dir(&path));
@@ -162,7 +162,7 @@ fn ruin(house: &House, with: &Ruin) {
 }
 
 /// What an editor, a full disk, a slip of the hand or a wrong program makes of a good file.
-fn mutated(dice: &mut Dice) -> Vec<u8> {
+fn mutated(dice: &mut SeededRandom) -> Vec<u8> {
     let mut bytes = GOOD.as_bytes().to_vec();
     let at = dice.below(bytes.len() as u64) as usize;
     match dice.below(7) {
@@ -199,9 +199,9 @@ fn mutated(dice: &mut Dice) -> Vec<u8> {
 #[test]
 fn whatever_becomes_of_the_file_either_it_is_whole_or_the_last_good_one_counts() {
     let cases = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(14);
-    let mut dice = Dice::thrown("rules_kept");
-    let house = home();
-    let before = levels(&house);
+    let mut dice = SeededRandom::thrown("rules_kept");
+    let home = home();
+    let before = levels(&home);
     let mut ruins =
         vec![Ruin::Gone, Ruin::Folder, Ruin::Dangling, Ruin::Text(Vec::new()), Ruin::Text(b" \n\n".to_vec())];
     // Root may read everything.
@@ -211,8 +211,8 @@ fn whatever_becomes_of_the_file_either_it_is_whole_or_the_last_good_one_counts()
     ruins.extend((0..cases).map(|_| Ruin::Text(mutated(&mut dice))));
     let (mut whole, mut broken) = (0, 0);
     for (nth, with) in ruins.iter().enumerate() {
-        ruin(&house, with);
-        let text = fs::read_to_string(house.root().join("rules/priority.yml")).ok();
+        ruin(&home, with);
+        let text = fs::read_to_string(home.root().join("rules/priority.yml")).ok();
         let counts = text.as_deref().and_then(|text| RuleSet::parse("f", text).ok());
         // The good one has a learned part: what ends before it was cut off.
         let counts = counts.filter(|rules| rules.learned_range().is_some());
@@ -223,24 +223,24 @@ fn whatever_becomes_of_the_file_either_it_is_whole_or_the_last_good_one_counts()
                 // A few kinds of process each time; all of them over the campaign.
                 for step in 0..3 {
                     let command = PROCESSES[(nth * 3 + step) % PROCESSES.len()];
-                    let answered = run(&house, false, command);
+                    let answered = run(&home, false, command);
                     assert_eq!(answered.code, 0, "{what}: {command:?}: {}{}", answered.out, answered.err);
                     says_once(&answered, &format!("{what}: {command:?}"));
                 }
-                assert_eq!(&levels(&house)[..before.len()], &before[..], "{what}");
-                assert_eq!(level_of_new(&house), "high", "{what}");
-                assert_eq!(house.run(&["doctor"]).code, 4, "{what}");
+                assert_eq!(&levels(&home)[..before.len()], &before[..], "{what}");
+                assert_eq!(level_of_new(&home), "high", "{what}");
+                assert_eq!(home.run(&["doctor"]).code, 4, "{what}");
             }
             Some(rules) => {
                 whole += 1;
-                assert!(!house.run(&["once"]).err.contains(SAYS), "{what}");
-                assert_eq!(house.sql_one("SELECT value FROM setting WHERE name = 'rules_version'"), rules.version());
+                assert!(!home.run(&["once"]).err.contains(SAYS), "{what}");
+                assert_eq!(home.sql_one("SELECT value FROM setting WHERE name = 'rules_version'"), rules.version());
             }
         }
         // Back to the good one for the next case.
-        ruin(&house, &Ruin::Text(GOOD.as_bytes().to_vec()));
-        assert_eq!(house.run(&["once"]).code, 0);
-        assert_eq!(&levels(&house)[..before.len()], &before[..], "{what}");
+        ruin(&home, &Ruin::Text(GOOD.as_bytes().to_vec()));
+        assert_eq!(home.run(&["once"]).code, 0);
+        assert_eq!(&levels(&home)[..before.len()], &before[..], "{what}");
     }
     println!("{broken} broken, {whole} whole");
     println!("campaign name=rules asked={} run={}", ruins.len(), broken + whole);
@@ -253,44 +253,44 @@ fn is_root() -> bool {
 
 #[test]
 fn broken_at_the_first_start_the_shipped_rules_count_and_that_is_said() {
-    let house = House::real_time(Kind::Active);
-    house.write("rules/priority.yml", &GOOD.replace("critical", "loud"));
-    house.post(&house.letter("two").invoice(7));
-    let once = house.run(&["once"]);
+    let home = TestHome::real_time(Kind::Active);
+    home.write("rules/priority.yml", &GOOD.replace("critical", "loud"));
+    home.post(&home.letter("two").invoice(7));
+    let once = home.run(&["once"]);
     assert_eq!(once.code, 0, "{}", once.err);
     assert!(once.err.contains(SAYS) && once.err.contains("the shipped ones count until it is mended"), "{}", once.err);
-    assert_eq!(house.sql("SELECT rule FROM task_owner"), [["bookkeeping"]]);
-    house.write("rules/priority.yml", GOOD);
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert_ne!(house.sql("SELECT rule FROM task_owner"), [["bookkeeping"]]);
+    assert_eq!(home.sql("SELECT rule FROM task_owner"), [["bookkeeping"]]);
+    home.write("rules/priority.yml", GOOD);
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert_ne!(home.sql("SELECT rule FROM task_owner"), [["bookkeeping"]]);
 }
 
 #[test]
 fn a_broken_policy_lets_nothing_happen_and_is_said_by_every_command() {
-    let house = home();
+    let home = home();
     for text in ["allow: [not an address]\n", "allow: [", "nonsense: 1\n"] {
-        house.write("rules/policy.yml", text);
+        home.write("rules/policy.yml", text);
         for command in [&["once"][..], &["hitl", "list"], &["tasks"], &["--json", "mail", "accounts"]] {
-            let answered = house.run(command);
+            let answered = home.run(command);
             assert_eq!(answered.code, 0, "{command:?}: {}", answered.err);
             assert_eq!(answered.err.matches("policy.yml is broken").count(), 1, "{command:?}: {}", answered.err);
             assert!(answered.err.contains("nothing is done"), "{command:?}: {}", answered.err);
         }
-        assert_eq!(house.run(&["doctor"]).code, 4);
+        assert_eq!(home.run(&["doctor"]).code, 4);
     }
-    house.policy("");
-    assert!(!house.run(&["tasks"]).err.contains("policy"));
+    home.policy("");
+    assert!(!home.run(&["tasks"]).err.contains("policy"));
 }
 
 #[test]
 fn a_broken_configuration_is_named_with_its_line_by_every_command() {
-    let house = home();
-    let good = house.read("adjutant.toml");
+    let home = home();
+    let good = home.read("adjutant.toml");
     for ruined in [format!("{good}[mail\n"), format!("{good}poll_seconds = = 1\n"), format!("[me]\nnames = 7\n{good}")]
     {
-        house.write("adjutant.toml", &ruined);
+        home.write("adjutant.toml", &ruined);
         for command in PROCESSES {
-            let answered = run(&house, false, command);
+            let answered = run(&home, false, command);
             assert_eq!(answered.code, 2, "{command:?}: {}", answered.err);
             assert!(
                 answered.err.contains("adjutant.toml") && answered.err.contains("line "),

@@ -2,7 +2,7 @@
 
 use adjutant::model::MailState;
 
-use crate::house::{House, Kind};
+use crate::support::test_home::{Kind, TestHome};
 
 /// Mail, what the ledger says, and `kind level` of each task, in the order of their numbers.
 const BECAME: &[(&str, &str, &[&str])] = &[
@@ -32,10 +32,10 @@ const BECAME: &[(&str, &str, &[&str])] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_sample_becomes_what_the_table_says() {
-    let house = House::samples();
-    let report = house.once().await;
+    let home = TestHome::samples();
+    let report = home.once().await;
     assert_eq!((report.entered, report.duplicates, report.unreadable), (BECAME.len(), 0, 0));
-    let rows = house.sql(
+    let rows = home.sql(
         "SELECT substr(l.source_key, 7), l.state, coalesce((SELECT group_concat(word, ';') FROM (SELECT f.kind || ' ' || t.priority AS word
            FROM task_owner o JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) WHERE o.mail_id = l.mail_id ORDER BY t.task_id)), '')
          FROM ledger l ORDER BY 1",
@@ -50,58 +50,58 @@ async fn every_sample_becomes_what_the_table_says() {
         .collect();
     assert_eq!(rows, expected);
     assert!(report.outcomes.iter().all(|outcome| outcome.state != MailState::Pending && !outcome.reason.is_empty()));
-    house.must_be_sound().await;
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn once_twice_changes_nothing() {
-    let house = House::samples();
-    house.once().await;
-    let (before, drafts) = (house.dump(), house.drafts());
+    let home = TestHome::samples();
+    home.once().await;
+    let (before, drafts) = (home.dump(), home.drafts());
     assert!(before.lines().count() > 300, "{}", before.lines().count());
-    let report = house.once().await;
+    let report = home.once().await;
     assert_eq!((report.entered, report.outcomes.len()), (0, 0));
-    assert_eq!(house.dump(), before);
-    assert_eq!(house.drafts(), drafts);
+    assert_eq!(home.dump(), before);
+    assert_eq!(home.drafts(), drafts);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_samples_stay_deleted() {
-    let house = House::samples();
-    house.once().await;
-    std::fs::remove_file(house.maildir().join("new/07-newsletter")).unwrap();
-    let report = house.once().await;
+    let home = TestHome::samples();
+    home.once().await;
+    std::fs::remove_file(home.maildir().join("new/07-newsletter")).unwrap();
+    let report = home.once().await;
     assert_eq!(report.entered, 0);
-    assert!(!house.maildir().join("new/07-newsletter").exists());
+    assert!(!home.maildir().join("new/07-newsletter").exists());
 }
 
 #[test]
 fn the_two_commands_of_a_first_look() {
-    let house = House::real_time(Kind::Samples);
-    let once = house.run(&["once"]);
+    let home = TestHome::real_time(Kind::Samples);
+    let once = home.run(&["once"]);
     assert_eq!(once.code, 0, "{}", once.err);
     for words in ["Schedule 30-min", "outage-verified", "no task", "[phishing!]", "22 mails: 17 tasks"] {
         assert!(once.out.contains(words), "'{words}' is not in\n{}", once.out);
     }
-    let doctor = house.run(&["doctor"]);
+    let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 0, "{}{}", doctor.out, doctor.err);
     assert!(doctor.out.contains("0 unaccounted") && doctor.out.contains("chain whole"), "{}", doctor.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_alike_gets_neither_the_bank_rule_nor_an_effect() {
-    let house = House::samples();
-    house.once().await;
-    let states = house.sql(
+    let home = TestHome::samples();
+    home.once().await;
+    let states = home.sql(
         "SELECT DISTINCT o.state FROM outbox o JOIN task_owner w USING (task_id) JOIN ledger l ON l.mail_id = w.mail_id
          WHERE l.source_key LIKE '%phishing' AND o.class <> 'R0'",
     );
     assert_eq!(states, [["withheld"]]);
-    let rule = house.sql_one(
+    let rule = home.sql_one(
         "SELECT rule FROM task_owner WHERE mail_id = (SELECT mail_id FROM ledger WHERE source_key LIKE '%phishing')",
     );
     assert_ne!(rule, "finance-alerts");
-    let rule = house.sql_one(
+    let rule = home.sql_one(
         "SELECT rule FROM task_owner WHERE mail_id = (SELECT mail_id FROM ledger WHERE source_key LIKE '%bank-alert')",
     );
     assert_eq!(rule, "finance-alerts");
@@ -109,10 +109,10 @@ async fn a_look_alike_gets_neither_the_bank_rule_nor_an_effect() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_account_sends_the_samples_home() {
-    let house = House::samples();
-    house.once().await;
-    house.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
-    let app = house.app().await;
+    let home = TestHome::samples();
+    home.once().await;
+    home.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
+    let app = home.app().await;
     let modes: Vec<String> = app
         .list_accounts()
         .await

@@ -2,27 +2,27 @@
 
 use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
-use adjutant::{
-    model::{AccountMode, ItemKind, ItemState, MailState, OutboxState, Priority, RunStatus, Status},
-    store::value::TaskEditKind,
+use adjutant::model::{
+    AccountMode, ItemKind, ItemState, MailState, MailboxKind, OutboxState, Priority, RequestKind, RunStatus,
+    TaskEditKind, TaskStatus, nightly::NightlyState,
 };
 
-use crate::house::{House, Kind, finish};
+use crate::support::test_home::{Kind, TestHome, finish};
 
 fn words<T: Display>(all: &[T]) -> BTreeSet<String> {
     all.iter().map(ToString::to_string).collect()
 }
 
-fn column(house: &House, query: &str) -> BTreeSet<String> {
-    house.sql(query).into_iter().flatten().collect()
+fn column(home: &TestHome, query: &str) -> BTreeSet<String> {
+    home.sql(query).into_iter().flatten().collect()
 }
 
 #[tokio::test]
 async fn every_set_of_states_is_the_models() {
-    let house = House::samples();
-    drop(house.app().await);
+    let home = TestHome::samples();
+    drop(home.app().await);
     for (query, model) in [
-        ("SELECT status FROM task_status", words(Status::ALL)),
+        ("SELECT status FROM task_status", words(TaskStatus::ALL)),
         ("SELECT state FROM mail_state", words(MailState::ALL)),
         ("SELECT status FROM run_status", words(RunStatus::ALL)),
         ("SELECT state FROM outbox_state", words(OutboxState::ALL)),
@@ -30,35 +30,38 @@ async fn every_set_of_states_is_the_models() {
         ("SELECT state FROM item_state", words(ItemState::ALL)),
         ("SELECT mode FROM account_mode", words(AccountMode::ALL)),
         ("SELECT level FROM priority", words(Priority::ALL)),
+        ("SELECT kind FROM mailbox_kind", words(MailboxKind::ALL)),
+        ("SELECT kind FROM request_kind", words(RequestKind::ALL)),
+        ("SELECT state FROM nightly_state", words(NightlyState::ALL)),
     ] {
-        assert_eq!(column(&house, query), model, "{query}");
+        assert_eq!(column(&home, query), model, "{query}");
     }
-    let pairs = Status::ALLOWED_TRANSITIONS.iter().map(|(from, to)| format!("{from} → {to}")).collect();
-    assert_eq!(column(&house, "SELECT from_status || ' → ' || to_status FROM task_status_pair"), pairs);
+    let pairs = TaskStatus::ALLOWED_TRANSITIONS.iter().map(|(from, to)| format!("{from} → {to}")).collect();
+    assert_eq!(column(&home, "SELECT from_status || ' → ' || to_status FROM task_status_pair"), pairs);
 }
 
 #[tokio::test]
 async fn states_without_a_way_out_are_the_ended_ones() {
-    let house = House::samples();
-    drop(house.app().await);
+    let home = TestHome::samples();
+    drop(home.app().await);
     let ended: BTreeSet<String> =
         OutboxState::ALL.iter().filter(|state| state.is_ended()).map(ToString::to_string).collect();
     let no_way_out =
-        column(&house, "SELECT state FROM outbox_state WHERE state NOT IN (SELECT from_state FROM outbox_state_pair)");
+        column(&home, "SELECT state FROM outbox_state WHERE state NOT IN (SELECT from_state FROM outbox_state_pair)");
     assert!(no_way_out.is_subset(&ended), "{no_way_out:?}");
     let stuck = "SELECT state FROM mail_state WHERE state NOT IN (SELECT from_state FROM mail_state_pair)";
-    assert_eq!(column(&house, stuck), ["duplicate".to_owned()].into());
+    assert_eq!(column(&home, stuck), ["duplicate".to_owned()].into());
 }
 
 #[tokio::test]
 async fn tables_are_strict_and_tasks_has_the_twelve_columns() {
-    let house = House::samples();
-    drop(house.app().await);
-    let loose = house.sql(
+    let home = TestHome::samples();
+    drop(home.app().await);
+    let loose = home.sql(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict AND name NOT LIKE 'sqlite%'",
     );
     assert!(loose.is_empty(), "{loose:?}");
-    let columns: Vec<String> = house.sql("SELECT name FROM pragma_table_info('tasks')").into_iter().flatten().collect();
+    let columns: Vec<String> = home.sql("SELECT name FROM pragma_table_info('tasks')").into_iter().flatten().collect();
     assert_eq!(
         columns,
         [
@@ -80,9 +83,9 @@ async fn tables_are_strict_and_tasks_has_the_twelve_columns() {
 
 #[tokio::test]
 async fn the_file_is_in_wal_mode_and_sqlite_is_new_enough() {
-    let house = House::samples();
-    drop(house.app().await);
-    assert_eq!(house.sql_one("PRAGMA journal_mode"), "wal");
+    let home = TestHome::samples();
+    drop(home.app().await);
+    assert_eq!(home.sql_one("PRAGMA journal_mode"), "wal");
     let version: Vec<u32> = adjutant::store::sqlite_version().split('.').map(|part| part.parse().unwrap()).collect();
     assert!(version >= vec![3, 51, 3], "{version:?}");
 }
@@ -96,15 +99,15 @@ fn the_writer_asks_for_full_durability() {
 
 #[test]
 fn nothing_is_readable_by_others_even_without_a_umask() {
-    let house = House::real_time(Kind::Samples);
+    let home = TestHome::real_time(Kind::Samples);
     let mut shell = Command::new("sh");
     shell.arg("-c").arg("umask 000; exec \"$@\"").arg("sh").arg(env!("CARGO_BIN_EXE_adjutant"));
-    shell.arg("--home").arg(house.root()).arg("once").env("XDG_STATE_HOME", house.state());
+    shell.arg("--home").arg(home.root()).arg("once").env("XDG_STATE_HOME", home.state());
     shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let answered = finish(shell);
     assert_eq!(answered.code, 0, "{}", answered.err);
     let mut seen = 0;
-    let mut folders = vec![house.home().data(), house.state().join("adjutant")];
+    let mut folders = vec![home.home().data(), home.state().join("adjutant")];
     while let Some(folder) = folders.pop() {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -127,27 +130,27 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn a_newer_database_is_refused_and_left_as_it_is() {
     for journal in ["wal", "delete"] {
-        let house = House::real_time(Kind::Samples);
-        assert_eq!(house.run(&["doctor"]).code, 0);
-        house.database().execute_batch(&format!("PRAGMA journal_mode = {journal}; PRAGMA user_version = 99")).unwrap();
-        let before = std::fs::read(house.home().database()).unwrap();
+        let home = TestHome::real_time(Kind::Samples);
+        assert_eq!(home.run(&["doctor"]).code, 0);
+        home.database().execute_batch(&format!("PRAGMA journal_mode = {journal}; PRAGMA user_version = 99")).unwrap();
+        let before = std::fs::read(home.home().database()).unwrap();
         for command in ["once", "run", "doctor", "tasks"] {
-            let answered = house.run(&[command]);
+            let answered = home.run(&[command]);
             assert_eq!(answered.code, 1, "{command}: {}", answered.err);
             assert!(answered.err.contains("schema 99") && answered.err.contains("newer version"), "{}", answered.err);
             assert!(answered.err.contains("data/backups"), "{}", answered.err);
         }
-        assert!(std::fs::read(house.home().database()).unwrap() == before, "the {journal} file was touched");
+        assert!(std::fs::read(home.home().database()).unwrap() == before, "the {journal} file was touched");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn illegal_transitions_by_hand_are_refused_by_the_database() {
-    let house = House::samples();
-    house.once().await;
-    assert!(house.app().await.edit_task("1", TaskEditKind::Done, "").await.is_ok());
-    let connection = house.database();
-    let task = |status: &str| house.sql_one(&format!("SELECT task_id FROM tasks WHERE status = '{status}' LIMIT 1"));
+    let home = TestHome::samples();
+    home.once().await;
+    assert!(home.app().await.edit_task("1", TaskEditKind::Done, "").await.is_ok());
+    let connection = home.database();
+    let task = |status: &str| home.sql_one(&format!("SELECT task_id FROM tasks WHERE status = '{status}' LIMIT 1"));
     for sql in [
         format!("UPDATE tasks SET status = 'NEW' WHERE task_id = '{}'", task("IN_PROGRESS")),
         format!("UPDATE tasks SET status = 'READY' WHERE task_id = '{}'", task("DONE")),
@@ -178,14 +181,13 @@ async fn illegal_transitions_by_hand_are_refused_by_the_database() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_edited_audit_line_is_found() {
-    let house = House::samples();
-    house.once().await;
-    house.must_be_sound().await;
-    house
-        .database()
+    let home = TestHome::samples();
+    home.once().await;
+    home.must_be_sound().await;
+    home.database()
         .execute_batch("DROP TRIGGER audit_unedited; UPDATE audit SET detail = 'nothing happened' WHERE seq = 7")
         .unwrap();
-    let health = house.app().await.health().await.unwrap();
+    let health = home.app().await.health().await.unwrap();
     assert!(health.audit.problem.as_ref().unwrap().contains("line 7"), "{:?}", health.audit);
     assert!(!health.is_well());
 }

@@ -2,16 +2,16 @@
 
 use adjutant::{memory::MatchKind, store::Write};
 
-use crate::house::{Dice, House, Kind};
+use crate::support::test_home::{Kind, SeededRandom, TestHome};
 
-async fn found(house: &House, words: &str) -> Vec<String> {
-    house.app().await.search(words, 20).await.unwrap().found.into_iter().map(|found| found.title).collect()
+async fn found(home: &TestHome, words: &str) -> Vec<String> {
+    home.app().await.search(words, 20).await.unwrap().found.into_iter().map(|found| found.title).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_find_mails_and_tasks_in_both_languages() {
-    let house = House::samples();
-    house.once().await;
+    let home = TestHome::samples();
+    home.once().await;
     for (words, title) in [
         ("invoice", "Invoice 2041"),
         ("INVOICE 2041", "Pay invoice 2041"),
@@ -22,35 +22,35 @@ async fn words_find_mails_and_tasks_in_both_languages() {
         ("ההוצאות", "לשלוח לדנה לוי"),
         ("פגישה", "לקבוע פגישה"),
     ] {
-        let titles = found(&house, words).await;
+        let titles = found(&home, words).await;
         assert!(titles.iter().any(|found| found.contains(title)), "{words}: {titles:?}");
     }
     for nothing in ["xyzzyquux", "", "\"", "* OR NEAR(", "כלוםכלום"] {
-        assert!(found(&house, nothing).await.is_empty(), "{nothing}");
+        assert!(found(&home, nothing).await.is_empty(), "{nothing}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_index_can_be_built_anew() {
-    let house = House::samples();
-    house.once().await;
+    let home = TestHome::samples();
+    home.once().await;
     let questions = ["invoice", "catch-up", "דוח", "house keys"];
     let mut before = Vec::new();
     for words in questions {
-        before.push(found(&house, words).await);
+        before.push(found(&home, words).await);
     }
-    house.app().await.store.write(Write::RebuildSearchIndex).await.unwrap();
+    home.app().await.store.write(Write::RebuildSearchIndex).await.unwrap();
     for (words, before) in questions.iter().zip(before) {
         assert!(!before.is_empty(), "{words}");
-        assert_eq!(found(&house, words).await, before, "{words}");
+        assert_eq!(found(&home, words).await, before, "{words}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_meant_is_found_without_a_word_of_it() {
-    let house = House::samples();
-    house.once().await;
-    let app = house.app().await;
+    let home = TestHome::samples();
+    home.once().await;
+    let app = home.app().await;
     for (text, title) in [("bill for the chairs", "Invoice 2041"), ("suspicious bank transaction", "Unusual activity")]
     {
         let found = app.search(text, 5).await.unwrap().found;
@@ -62,22 +62,22 @@ async fn what_is_meant_is_found_without_a_word_of_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hebrew_is_found_in_every_form_of_its_words() {
-    let house = House::samples();
+    let home = TestHome::samples();
     let body = "שלום אלכס,\n\nבבקשה לשלוח את החשבוניות של הספקים עד יום חמישי.\n\nדנה\n";
-    house.post(&house.letter("he").subject("חשבוניות").body(body));
-    house.once().await;
+    home.post(&home.letter("he").subject("חשבוניות").body(body));
+    home.once().await;
     for words in ["חשבונית", "לחשבוניות", "שבחשבונית", "הספק", "לספקים", "לשלוח"]
     {
-        let titles = found(&house, words).await;
+        let titles = found(&home, words).await;
         assert!(titles.iter().any(|title| title.contains("חשבוניות")), "{words}: {titles:?}");
     }
 }
 
 #[test]
 fn the_command_says_why_each_was_found() {
-    let house = House::real_time(Kind::Samples);
-    assert_eq!(house.run(&["once"]).code, 0);
-    let found = house.json(&["search", "invoice", "2041"]);
+    let home = TestHome::real_time(Kind::Samples);
+    assert_eq!(home.run(&["once"]).code, 0);
+    let found = home.json(&["search", "invoice", "2041"]);
     let first = &found[0];
     let doc = first["doc"].as_str().unwrap();
     assert!(doc.starts_with("task:") || doc.starts_with("mail:"), "{first}");
@@ -86,17 +86,17 @@ fn the_command_says_why_each_was_found() {
     assert_eq!(words["detail"], "invoice, 2041");
     let sum: f64 = reasons.iter().map(|reason| reason["weight"].as_f64().unwrap()).sum();
     assert!((sum - first["score"].as_f64().unwrap()).abs() < 0.01, "{first}");
-    let table = house.run(&["search", "invoice", "2041"]);
+    let table = home.run(&["search", "invoice", "2041"]);
     assert!(table.out.contains("words (invoice, 2041)"), "{}", table.out);
-    assert!(house.run(&["search", "xyzzyquux"]).out.contains("Nothing found."));
+    assert!(home.run(&["search", "xyzzyquux"]).out.contains("Nothing found."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_question_is_an_error() {
-    let house = House::samples();
-    house.once().await;
-    let app = house.app().await;
-    let mut dice = Dice::thrown("no_question_is_an_error");
+    let home = TestHome::samples();
+    home.once().await;
+    let app = home.app().await;
+    let mut dice = SeededRandom::thrown("no_question_is_an_error");
     let pieces = [
         "\"", "*", "NEAR(", "a AND", "^", "invoice", "״", "·", "\u{0}", "🦀", "ﬁ", "שלום", "{x}:", "-", "'", "\n",
         "\u{202e}",

@@ -10,21 +10,22 @@ use std::{
 
 use adjutant::{
     app::DecisionInput,
-    model::{AccountId, AccountMode, Action, ActionId, Instant, OutboxState, TaskId},
+    model::{AccountId, AccountMode, Action, ActionId, DecisionKind, Instant, OutboxState, TaskEditKind, TaskId},
     outbox::{EffectProgress, Outbox},
     policy::ApprovedAction,
     source::{
         AppliedEffect, Busy, Mailbox, Maildir, MessageProbeResult, SendError, SendReceipt, Sendmail, SourceError,
     },
-    store::value::{TaskEditKind, Verdict},
 };
 
 use crate::{
     crash_matrix::{approve_all, invitations, letters},
-    deeds::{Asked, Yard, cases},
-    gmail_house::{signed_in_at, turn_on},
-    google::{Fault, Google, Trouble, YOU},
-    house::{ACCEPT, Dice, House, Kind, WORK, eventually, field, set_mode},
+    support::{
+        gmail_home::{signed_in_at, turn_on},
+        google::{Fault, Google, Trouble, YOU},
+        outbox_fixture::{Asked, OutboxFixture, cases},
+        test_home::{ACCEPT, Kind, SeededRandom, TestHome, WORK, eventually, field, set_mode},
+    },
 };
 
 /// A Maildir with a transport, whose draft is stored and then waits at a gate.
@@ -43,10 +44,10 @@ struct Gate {
 }
 
 impl Gated {
-    fn at(house: &House) -> Arc<Self> {
-        let line = format!("/bin/sh {}", house.root().join("sendmail").display());
+    fn at(home: &TestHome) -> Arc<Self> {
+        let line = format!("/bin/sh {}", home.root().join("sendmail").display());
         let sendmail = Sendmail::parse(&line, Duration::from_secs(20));
-        let maildir = Maildir::open(house.maildir(), Box::new(Vec::new())).with_sendmail(sendmail);
+        let maildir = Maildir::open(home.maildir(), Box::new(Vec::new())).with_sendmail(sendmail);
         Arc::new(Self { maildir, gate: Mutex::default(), moved: Condvar::new() })
     }
 
@@ -125,20 +126,20 @@ impl Word {
 
 /// Many tasks, each with an action that waits for a yes.
 struct Desk {
-    yard: Yard,
+    yard: OutboxFixture,
     mailbox: Arc<Gated>,
     tasks: Vec<TaskId>,
 }
 
 impl Desk {
     async fn with_tasks(tasks: usize) -> Self {
-        let yard = Yard::new().await;
-        yard.house.transport(ACCEPT, None);
-        for letter in letters(&yard.house, 4 * tasks).filter(|letter| letter.text().contains("back at the house")) {
-            yard.house.post(&letter);
+        let yard = OutboxFixture::new().await;
+        yard.home.transport(ACCEPT, None);
+        for letter in letters(&yard.home, 4 * tasks).filter(|letter| letter.text().contains("back at the house")) {
+            yard.home.post(&letter);
         }
-        yard.house.once().await;
-        let mailbox = Gated::at(&yard.house);
+        yard.home.once().await;
+        let mailbox = Gated::at(&yard.home);
         yard.outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
         let rows = yard.app.list_tasks(false, 10 * tasks).await.unwrap();
         let tasks: Vec<TaskId> = rows.iter().map(|row| row.task.task_id).filter(|id| *id != yard.task).collect();
@@ -176,13 +177,13 @@ impl Desk {
     }
 
     fn times(&self, action: ActionId) -> usize {
-        let spool = self.yard.house.spool();
+        let spool = self.yard.home.spool();
         spool.iter().filter(|message| field(message, "X-Adjutant-Action") == action.to_string()).count()
     }
 }
 
-fn has_draft(house: &House, action: ActionId) -> bool {
-    house.drafts().iter().any(|name| name.starts_with(&action.to_string()))
+fn has_draft(home: &TestHome, action: ActionId) -> bool {
+    home.drafts().iter().any(|name| name.starts_with(&action.to_string()))
 }
 
 /// The draft is in the mailbox, the row says `drafting`, and then somebody says something.
@@ -194,7 +195,7 @@ async fn a_word_while_it_is_drafted_counts() {
         let id = asked.action.action_id;
         desk.yard
             .app
-            .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+            .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
             .await
             .unwrap();
         desk.mailbox.close();
@@ -212,7 +213,7 @@ async fn a_word_while_it_is_drafted_counts() {
         let end = desk.yard.carry_to_the_end(id).await;
         let expected = if word == Word::Pause { OutboxState::Sent } else { OutboxState::Void };
         assert_eq!((end, desk.times(id)), (expected, usize::from(word == Word::Pause)), "{word:?}");
-        assert!(!has_draft(&desk.yard.house, id), "{word:?}: its draft is left");
+        assert!(!has_draft(&desk.yard.home, id), "{word:?}: its draft is left");
     }
 }
 
@@ -221,7 +222,7 @@ async fn a_word_while_it_is_drafted_counts() {
 async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
     let all = cases(20);
     let desk = Desk::with_tasks(all).await;
-    let mut dice = Dice::thrown("second thoughts");
+    let mut dice = SeededRandom::thrown("second thoughts");
     let (mut in_time, mut sent) = (0, 0);
     for nth in 0..all {
         let asked = desk.ask(nth).await;
@@ -230,7 +231,7 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
         let (before, gate) = (Duration::from_micros(dice.below(6_000)), Duration::from_micros(dice.below(6_000)));
         desk.yard
             .app
-            .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+            .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
             .await
             .unwrap();
         desk.mailbox.close();
@@ -256,7 +257,7 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
         sent += times;
     }
     println!("{all} schedules: {in_time} words in time, {sent} messages sent");
-    crate::campaign::Campaign::new("second thoughts", all, all).twice(0).unapproved(0).print();
+    crate::support::campaign::Campaign::new("second thoughts", all, all).twice(0).unapproved(0).print();
     assert!(in_time > 0 && sent > 0, "both ends were met");
 }
 
@@ -271,29 +272,29 @@ fn on_gmail_a_word_while_it_is_drafted_counts() {
     ];
     let say = |word: &[&str]| {
         let google = Google::start();
-        let house =
+        let home =
             signed_in_at(&google, YOU, "trusted_servers = [\"mx.home.example\"]\n", adjutant::clock::Clock::System);
-        house.policy("");
-        tokio::runtime::Runtime::new().unwrap().block_on(turn_on(&house));
-        let letter = invitations(&house, 1, |nth| nth).next().unwrap();
+        home.policy("");
+        tokio::runtime::Runtime::new().unwrap().block_on(turn_on(&home));
+        let letter = invitations(&home, 1, |nth| nth).next().unwrap();
         google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
-        assert_eq!(house.run(&["once"]).code, 0);
-        approve_all(&house);
+        assert_eq!(home.run(&["once"]).code, 0);
+        approve_all(&home);
         // The answer comes drop by drop.
         google.breaks(Fault::on("POST", "/drafts?", Trouble::Slow(300)));
         let before = google.calls("POST", "/drafts?");
-        let mut once = house.command(&["once"]).spawn().unwrap();
+        let mut once = home.command(&["once"]).spawn().unwrap();
         eventually("it is drafting", || {
-            (house.count("outbox WHERE state = 'drafting'") == 1 && google.calls("POST", "/drafts?") > before)
+            (home.count("outbox WHERE state = 'drafting'") == 1 && google.calls("POST", "/drafts?") > before)
                 .then_some(())
         });
-        let said = house.run(word);
-        let in_time = house.count("outbox WHERE state IN ('sending', 'sent')") == 0;
+        let said = home.run(word);
+        let in_time = home.count("outbox WHERE state IN ('sending', 'sent')") == 0;
         assert_eq!(said.code, 0, "{word:?}: {}{}", said.out, said.err);
         assert!(once.wait().unwrap().success());
         assert!(in_time, "{word:?}: drafting was too quick to try it");
         assert_eq!(google.person(YOU).sent().len(), 0, "{word:?}: it was sent");
-        let id = house.sql_one("SELECT action_id FROM outbox WHERE class = 'R3'");
+        let id = home.sql_one("SELECT action_id FROM outbox WHERE class = 'R3'");
         let drafts = google.person(YOU).drafts();
         let is_left = drafts.iter().any(|(_, draft)| draft.header("X-Adjutant-Action").as_ref() == Some(&id));
         assert_eq!(is_left, word == ["pause"], "{word:?}: is its draft left");
@@ -304,16 +305,16 @@ fn on_gmail_a_word_while_it_is_drafted_counts() {
 /// The message is in doubt when another answer is asked for: should it turn out not to have left, it stays.
 #[test]
 fn a_message_in_doubt_is_not_begun_again_after_another_word() {
-    let house = House::real_time(Kind::Active);
-    house.policy("");
-    invitations(&house, 1, |nth| nth).for_each(|letter| drop(house.post(&letter)));
-    assert_eq!(house.run(&["once"]).code, 0);
-    approve_all(&house);
+    let home = TestHome::real_time(Kind::Active);
+    home.policy("");
+    invitations(&home, 1, |nth| nth).for_each(|letter| drop(home.post(&letter)));
+    assert_eq!(home.run(&["once"]).code, 0);
+    approve_all(&home);
     // Without a transport a draft that is still there was certainly not sent, and would be let go.
-    assert!(crate::crash_matrix::dies(&house, "mailbox.send.before"));
-    assert_eq!(house.run(&["tasks", "set", "1", "--objective", "Something else"]).code, 0);
-    assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(house.sent(), [""; 0]);
-    let id = house.sql_one("SELECT action_id FROM outbox WHERE class = 'R3' AND state = 'void'");
-    assert!(!has_draft(&house, id.parse().unwrap()), "its draft is left");
+    assert!(crate::crash_matrix::dies(&home, "mailbox.send.before"));
+    assert_eq!(home.run(&["tasks", "set", "1", "--objective", "Something else"]).code, 0);
+    assert_eq!(home.run(&["once"]).code, 0);
+    assert_eq!(home.sent(), [""; 0]);
+    let id = home.sql_one("SELECT action_id FROM outbox WHERE class = 'R3' AND state = 'void'");
+    assert!(!has_draft(&home, id.parse().unwrap()), "its draft is left");
 }

@@ -1,8 +1,11 @@
 //! Sent once, whatever the transport does; and what is not known is said.
 
-use adjutant::{app::DecisionInput, model::OutboxState, store::value::Verdict};
+use adjutant::{
+    app::DecisionInput,
+    model::{DecisionKind, OutboxState},
+};
 
-use crate::deeds::{Fault, Yard, cases};
+use crate::support::outbox_fixture::{Fault, OutboxFixture, cases};
 
 /// How a message that meets the fault must end. What was delivered, or is still a draft, is found to be so; only where
 /// nobody can be asked is a person.
@@ -24,14 +27,17 @@ const fn right_end(fault: Fault) -> OutboxState {
 /// A mailbox in memory here; transport.rs does the same with programs.
 #[tokio::test(flavor = "multi_thread")]
 async fn ambiguous_sends_are_looked_for_and_never_repeated_on_a_guess() {
-    let yard = Yard::new().await;
+    let yard = OutboxFixture::new().await;
     let each = cases(12);
     let mut ends = std::collections::BTreeMap::new();
     for fault in Fault::ALL {
         for nth in 0..each {
             let asked = yard.ask(&format!("{fault:?}-{nth}")).await;
             yard.mailbox.breaks(*fault);
-            yard.app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+            yard.app
+                .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
+                .await
+                .unwrap();
             let end = yard.carry_to_the_end(asked.action.action_id).await;
             let times = yard.mailbox.times(asked.action.action_id);
             assert!(times <= 1, "{fault:?} {nth}: delivered {times} times");
@@ -52,15 +58,15 @@ async fn ambiguous_sends_are_looked_for_and_never_repeated_on_a_guess() {
     }
     println!("{each} of each fault: {ends:?}");
     let all: usize = ends.values().sum();
-    crate::campaign::Campaign::new("ambiguous sends", all, all).lost(0).twice(0).stuck(0).print();
+    crate::support::campaign::Campaign::new("ambiguous sends", all, all).lost(0).twice(0).stuck(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn doubt_lasts_a_quarter_of_an_hour_and_then_a_person_is_asked() {
-    let yard = Yard::new().await;
+    let yard = OutboxFixture::new().await;
     let asked = yard.ask("doubt").await;
     yard.mailbox.breaks(Fault::ProbeError);
-    yard.app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+    yard.app.decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256)).await.unwrap();
     let began = yard.now();
     let end = yard.carry_to_the_end(asked.action.action_id).await;
     let minutes = (yard.now().utc() - began.utc()).num_minutes();
@@ -70,7 +76,7 @@ async fn doubt_lasts_a_quarter_of_an_hour_and_then_a_person_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_doors_at_once_approve_an_action_once() {
-    let yard = Yard::new().await;
+    let yard = OutboxFixture::new().await;
     let items = cases(8).min(200);
     let mut asked = Vec::new();
     for nth in 0..items {
@@ -81,7 +87,9 @@ async fn many_doors_at_once_approve_an_action_once() {
         for _ in 0..64 {
             let (app, asked) = (yard.app.clone(), asked.clone());
             doors.spawn(async move {
-                app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.is_ok()
+                app.decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
+                    .await
+                    .is_ok()
             });
         }
         let mut yes = 0;
@@ -92,9 +100,9 @@ async fn many_doors_at_once_approve_an_action_once() {
         let action = asked.action.action_id;
         let (one, other) = tokio::join!(yard.carry_to_the_end(action), yard.carry_to_the_end(action));
         assert_eq!((one, other), (OutboxState::Sent, OutboxState::Sent));
-        let trail = || yard.house.sql(&format!("SELECT act, detail FROM audit WHERE subject = 'action:{action}'"));
+        let trail = || yard.home.sql(&format!("SELECT act, detail FROM audit WHERE subject = 'action:{action}'"));
         assert_eq!(yard.mailbox.times(action), 1, "{:?}", trail());
     }
     println!("{items} items, 64 doors each");
-    crate::campaign::Campaign::new("64 yeses at once", items, items).twice(0).print();
+    crate::support::campaign::Campaign::new("64 yeses at once", items, items).twice(0).print();
 }

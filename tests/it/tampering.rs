@@ -1,22 +1,25 @@
 //! What is approved is what runs: any change after the yes, any second use, anything too old or of another task, and it
 //! does not run.
 
-use adjutant::{app::DecisionInput, model::OutboxState, store::value::Verdict};
-
-use crate::{
-    deeds::{Asked, Yard, cases},
-    house::Dice,
+use adjutant::{
+    app::DecisionInput,
+    model::{DecisionKind, OutboxState},
 };
 
-async fn approved(yard: &Yard, step: &str) -> Asked {
+use crate::support::{
+    outbox_fixture::{Asked, OutboxFixture, cases},
+    test_home::SeededRandom,
+};
+
+async fn approved(yard: &OutboxFixture, step: &str) -> Asked {
     let asked = yard.ask(step).await;
-    yard.app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+    yard.app.decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256)).await.unwrap();
     asked
 }
 
 /// Back to the moment after the yes, with the row as it was.
-fn rewind(yard: &Yard, asked: &Asked) {
-    let database = yard.house.database();
+fn rewind(yard: &OutboxFixture, asked: &Asked) {
+    let database = yard.home.database();
     let text = serde_json::to_string(&asked.action).unwrap();
     let id = asked.action.action_id.to_string();
     database
@@ -35,7 +38,7 @@ fn rewind(yard: &Yard, asked: &Asked) {
 }
 
 /// One bit of the stored action is another.
-fn flip(text: &str, dice: &mut Dice) -> String {
+fn flip(text: &str, dice: &mut SeededRandom) -> String {
     loop {
         let mut bytes = text.as_bytes().to_vec();
         let place = usize::try_from(dice.below(bytes.len() as u64)).unwrap();
@@ -47,7 +50,7 @@ fn flip(text: &str, dice: &mut Dice) -> String {
 }
 
 /// One field is another, and the digest in the row is made to fit.
-fn change(asked: &Asked, dice: &mut Dice) -> (String, String) {
+fn change(asked: &Asked, dice: &mut SeededRandom) -> (String, String) {
     let mut value = serde_json::to_value(&asked.action).unwrap();
     let mut paths = Vec::new();
     leaves(&value, String::new(), &mut paths);
@@ -79,9 +82,9 @@ fn leaves(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_changed_after_the_yes_runs() {
-    let yard = Yard::new().await;
+    let yard = OutboxFixture::new().await;
     let asked = approved(&yard, "tampered").await;
-    let mut dice = Dice::thrown("tampering");
+    let mut dice = SeededRandom::thrown("tampering");
     let cases = cases(400);
     let stored = serde_json::to_string(&asked.action).unwrap();
     let id = asked.action.action_id;
@@ -93,7 +96,7 @@ async fn nothing_changed_after_the_yes_runs() {
             continue;
         }
         let sql = "UPDATE outbox SET action = ?2, sha256 = ?3 WHERE action_id = ?1";
-        yard.house.database().execute(sql, (id.to_string(), &text, sha)).unwrap();
+        yard.home.database().execute(sql, (id.to_string(), &text, sha)).unwrap();
         // A row that cannot be read is an error; one that can is void, or waits for what never comes.
         let outcome = yard.outbox.carry_out(id, None, Some(&yard.mail), yard.now()).await;
         let sent = yard.mailbox.delivered.lock().unwrap().len();
@@ -102,12 +105,12 @@ async fn nothing_changed_after_the_yes_runs() {
     rewind(&yard, &asked);
     assert_eq!(yard.carry_to_the_end(id).await, OutboxState::Sent, "untouched, it runs");
     println!("{cases} changes");
-    crate::campaign::Campaign::new("tampered rows", cases, cases).unapproved(0).print();
+    crate::support::campaign::Campaign::new("tampered rows", cases, cases).unapproved(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_is_used_once() {
-    let yard = Yard::new().await;
+    let yard = OutboxFixture::new().await;
     let asked = approved(&yard, "replayed").await;
     let id = asked.action.action_id;
     assert_eq!(yard.carry_to_the_end(id).await, OutboxState::Sent);
@@ -117,7 +120,7 @@ async fn a_yes_is_used_once() {
             // The same word again.
             0 => assert!(
                 yard.app
-                    .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+                    .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
                     .await
                     .is_err()
             ),
@@ -125,7 +128,7 @@ async fn a_yes_is_used_once() {
             1 => assert_eq!(yard.carry_to_the_end(id).await, OutboxState::Sent),
             // Somebody turns the row back, but the approval stays used.
             _ => {
-                let database = yard.house.database();
+                let database = yard.home.database();
                 database.execute_batch("DROP TRIGGER IF EXISTS outbox_legal").unwrap();
                 database.execute("UPDATE outbox SET state = 'ready' WHERE action_id = ?1", [id.to_string()]).unwrap();
                 assert_eq!(yard.carry_to_the_end(id).await, OutboxState::Void);
@@ -135,18 +138,18 @@ async fn a_yes_is_used_once() {
         assert_eq!(yard.mailbox.times(id), 1, "case {nth}");
     }
     println!("{cases} replays");
-    crate::campaign::Campaign::new("replayed approvals", cases, cases).twice(0).unapproved(0).print();
+    crate::support::campaign::Campaign::new("replayed approvals", cases, cases).twice(0).unapproved(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_too_old_or_of_another_task_runs() {
-    let yard = Yard::new().await;
+    let yard = OutboxFixture::new().await;
     let cases = cases(60).min(1_000);
     let (one, other) = (approved(&yard, "one").await, approved(&yard, "other").await);
     for nth in 0..cases {
         rewind(&yard, &one);
         rewind(&yard, &other);
-        let database = yard.house.database();
+        let database = yard.home.database();
         let swap = "UPDATE approval SET sha256 = ?2 WHERE action_id = ?1";
         database.execute(swap, (one.action.action_id.to_string(), &other.sha256)).unwrap();
         database.execute(swap, (other.action.action_id.to_string(), &one.sha256)).unwrap();
@@ -164,5 +167,5 @@ async fn nothing_too_old_or_of_another_task_runs() {
     }
     assert!(yard.mailbox.delivered.lock().unwrap().is_empty());
     println!("{cases} swapped, {cases} expired");
-    crate::campaign::Campaign::new("swapped and expired", 2 * cases, 2 * cases).unapproved(0).print();
+    crate::support::campaign::Campaign::new("swapped and expired", 2 * cases, 2 * cases).unapproved(0).print();
 }

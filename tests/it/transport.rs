@@ -10,15 +10,16 @@ use std::{
 };
 
 use adjutant::{
-    model::ItemKind,
+    model::{DecisionKind, ItemKind},
     source::{SendError, Sendmail},
-    store::value::Verdict,
 };
 
 use crate::{
     crash_matrix::{approve_all, invitations, knob},
-    deeds::cases,
-    house::{ACCEPT, Dice, House, Kind, eventually, field},
+    support::{
+        outbox_fixture::cases,
+        test_home::{ACCEPT, Kind, SeededRandom, TestHome, eventually, field},
+    },
 };
 
 /// Seconds.
@@ -80,45 +81,45 @@ fn script(text: &str) -> String {
     text.replace("$ACCEPT", ACCEPT).replace("$READ_ALL", READ_ALL).replace("$READ_HALF", READ_HALF)
 }
 
-/// A house where so many invitations wait for a yes, each about a topic of its own.
-async fn asked(script: &str, patience: Option<u64>, mails: usize) -> House {
-    let house = House::real_time(Kind::Active);
+/// A home where so many invitations wait for a yes, each about a topic of its own.
+async fn asked(script: &str, patience: Option<u64>, mails: usize) -> TestHome {
+    let home = TestHome::real_time(Kind::Active);
     // All at once.
-    house.write("adjutant.toml", &format!("[engine]\nin_flight = 512\n\n{}", house.read("adjutant.toml")));
-    house.transport(script, patience);
-    for letter in invitations(&house, mails, |nth| nth) {
-        house.post(&letter);
+    home.write("adjutant.toml", &format!("[engine]\nin_flight = 512\n\n{}", home.read("adjutant.toml")));
+    home.transport(script, patience);
+    for letter in invitations(&home, mails, |nth| nth) {
+        home.post(&letter);
     }
-    house.once().await;
-    assert_eq!(house.count("item WHERE state = 'open'"), mails as u64);
-    house
+    home.once().await;
+    assert_eq!(home.count("item WHERE state = 'open'"), mails as u64);
+    home
 }
 
 /// How often the transport has accepted an answer to each mail.
-fn accepted(house: &House) -> BTreeMap<String, usize> {
+fn accepted(home: &TestHome) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
-    for message in house.spool() {
+    for message in home.spool() {
         *times.entry(field(&message, "In-Reply-To").to_owned()).or_default() += 1;
     }
     times
 }
 
 /// Kills what the transports left behind, by their ids.
-fn kill_children(house: &House) {
-    let left = std::fs::read_to_string(house.root().join("spool/left")).unwrap_or_default();
-    left.lines().for_each(|id| crate::house::signal(id.parse().unwrap(), "KILL"));
+fn kill_children(home: &TestHome) {
+    let left = std::fs::read_to_string(home.root().join("spool/left")).unwrap_or_default();
+    left.lines().for_each(|id| crate::support::test_home::signal(id.parse().unwrap(), "KILL"));
 }
 
 /// The person looks into the spool and answers: it was sent, or leave it. Returns how many were asked about.
-async fn answers(house: &House) -> usize {
-    let app = house.app().await;
+async fn answers(home: &TestHome) -> usize {
+    let app = home.app().await;
     let items = app.items().await.unwrap();
     let accepted: Vec<String> =
-        house.spool().iter().map(|message| field(message, "X-Adjutant-Action").to_owned()).collect();
+        home.spool().iter().map(|message| field(message, "X-Adjutant-Action").to_owned()).collect();
     for item in &items {
         assert_eq!(item.kind, ItemKind::FailedStep, "{}", item.title);
         let left = item.action_id.is_some_and(|id| accepted.contains(&id.to_string()));
-        let verdict = if left { Verdict::Sent } else { Verdict::Skip };
+        let verdict = if left { DecisionKind::Sent } else { DecisionKind::Skip };
         app.answer(&item.item_id.to_string(), verdict, "").await.unwrap();
     }
     items.len()
@@ -127,30 +128,29 @@ async fn answers(house: &House) -> usize {
 /// Every message is approved and ends as expected, told within the patience; nothing is ever sent again.
 async fn endure(faults: &[(&str, Known)], cases: usize) {
     for (fault, known) in faults {
-        let house = asked(&script(fault), Some(SHORT), cases).await;
-        approve_all(&house);
+        let home = asked(&script(fault), Some(SHORT), cases).await;
+        approve_all(&home);
         let began = Wall::now();
-        house.once().await;
+        home.once().await;
         let took = began.elapsed();
-        let after_a_loop = accepted(&house);
+        let after_a_loop = accepted(&home);
         assert!(after_a_loop.values().all(|times| *times == 1), "{fault}: {after_a_loop:?}");
         assert!(took < Duration::from_secs(SHORT) + SLACK, "{fault}: a person was told after {took:?}");
-        assert_eq!(house.count(&format!("outbox WHERE state = '{}'", known.state())), cases as u64, "{fault}");
+        assert_eq!(home.count(&format!("outbox WHERE state = '{}'", known.state())), cases as u64, "{fault}");
         let is_accepted = fault.contains("$ACCEPT");
         assert_eq!(after_a_loop.len(), if is_accepted { cases } else { 0 }, "{fault}");
-        house.once().await;
-        let asked = answers(&house).await;
+        home.once().await;
+        let asked = answers(&home).await;
         assert_eq!(asked, if *known == Known::Sent { 0 } else { cases }, "{fault}: asked about");
-        house.once().await;
-        assert_eq!(accepted(&house), after_a_loop, "{fault}: sent again");
-        assert_eq!(
-            house.count("item WHERE state = 'open'") + house.count("run WHERE status = 'running'"),
-            0,
-            "{fault}"
-        );
-        kill_children(&house);
+        home.once().await;
+        assert_eq!(accepted(&home), after_a_loop, "{fault}: sent again");
+        assert_eq!(home.count("item WHERE state = 'open'") + home.count("run WHERE status = 'running'"), 0, "{fault}");
+        kill_children(&home);
         println!("{cases} × '{fault}': {} after {took:?}, {asked} asked about", known.state());
-        crate::campaign::Campaign::new("transport", cases, asked.max(after_a_loop.len())).twice(0).stuck(0).print();
+        crate::support::campaign::Campaign::new("transport", cases, asked.max(after_a_loop.len()))
+            .twice(0)
+            .stuck(0)
+            .print();
     }
 }
 
@@ -186,38 +186,38 @@ exit $code
 #[tokio::test(flavor = "multi_thread")]
 async fn no_exit_code_makes_a_message_leave_twice() {
     let rounds = knob("IT_ROUNDS", 0);
-    let mut dice = Dice::thrown("exit codes");
+    let mut dice = SeededRandom::thrown("exit codes");
     for round in 0..rounds.max(1) {
         let codes: Vec<u64> = if rounds == 0 {
             (0..8).map(|nth| nth * 16 + dice.below(16)).chain([0]).collect()
         } else {
             (0..128).collect()
         };
-        let house = asked(BY_CODE, Some(SHORT), 0).await;
-        for letter in invitations(&house, codes.len(), |nth| usize::try_from(codes[nth]).unwrap()) {
-            house.post(&letter);
+        let home = asked(BY_CODE, Some(SHORT), 0).await;
+        for letter in invitations(&home, codes.len(), |nth| usize::try_from(codes[nth]).unwrap()) {
+            home.post(&letter);
         }
-        house.once().await;
-        approve_all(&house);
-        house.once().await;
-        let before = accepted(&house);
+        home.once().await;
+        approve_all(&home);
+        home.once().await;
+        let before = accepted(&home);
         assert!(before.values().all(|times| *times == 1), "{before:?}");
         assert_eq!(before.len(), codes.iter().filter(|code| **code % 2 == 0).count());
         let ends =
-            house.sql("SELECT state, result FROM outbox WHERE state IN ('sent', 'failed', 'needs_human', 'unknown')");
+            home.sql("SELECT state, result FROM outbox WHERE state IN ('sent', 'failed', 'needs_human', 'unknown')");
         assert_eq!(ends.len(), codes.len(), "{ends:?}");
         for end in &ends {
             let told = end[1].contains(": ended with ");
             assert!(end[0] == "sent" && !told || end[0] == "needs_human" && told, "{end:?}");
         }
         let fine = codes.iter().filter(|code| **code == 0).count();
-        assert_eq!(house.count("outbox WHERE state = 'sent'"), fine as u64);
-        assert_eq!(answers(&house).await, codes.len() - fine);
-        house.once().await;
-        assert_eq!(accepted(&house), before, "sent again");
-        assert_eq!(house.count("item WHERE state = 'open'") + house.count("run WHERE status = 'running'"), 0);
+        assert_eq!(home.count("outbox WHERE state = 'sent'"), fine as u64);
+        assert_eq!(answers(&home).await, codes.len() - fine);
+        home.once().await;
+        assert_eq!(accepted(&home), before, "sent again");
+        assert_eq!(home.count("item WHERE state = 'open'") + home.count("run WHERE status = 'running'"), 0);
         println!("round {round}: {} codes", codes.len());
-        crate::campaign::Campaign::new("exit codes", codes.len(), ends.len()).twice(0).stuck(0).print();
+        crate::support::campaign::Campaign::new("exit codes", codes.len(), ends.len()).twice(0).stuck(0).print();
     }
 }
 
@@ -225,8 +225,8 @@ async fn no_exit_code_makes_a_message_leave_twice() {
 #[test]
 fn what_a_transport_did_is_concluded_from_what_it_read_and_how_it_ended() {
     let patience = knob("IT_PATIENCE", 1) as u64;
-    let house = House::real_time(Kind::Observing);
-    let spool = house.root().join("spool");
+    let home = TestHome::real_time(Kind::Observing);
+    let spool = home.root().join("spool");
     std::fs::create_dir(&spool).unwrap();
     let more = [
         ("sleep 0.2; $ACCEPT", Known::Sent),
@@ -239,11 +239,11 @@ fn what_a_transport_did_is_concluded_from_what_it_read_and_how_it_ended() {
     let large = format!("Subject: x\r\n\r\n{}", "0123456789\r\n".repeat(100_000));
     std::thread::scope(|scope| {
         for (nth, (fault, known)) in all.enumerate() {
-            let (house, spool, small, large) = (&house, &spool, &small, &large);
+            let (home, spool, small, large) = (&home, &spool, &small, &large);
             scope.spawn(move || {
                 let path = format!("sendmail-{nth}");
-                house.write(&path, &format!("SPOOL={}\n{}\n", spool.display(), script(fault)));
-                let line = format!("/bin/sh {}", house.root().join(&path).display());
+                home.write(&path, &format!("SPOOL={}\n{}\n", spool.display(), script(fault)));
+                let line = format!("/bin/sh {}", home.root().join(&path).display());
                 let sendmail = Sendmail::parse(&line, Duration::from_secs(patience)).unwrap();
                 for message in [small, large] {
                     let began = Wall::now();
@@ -264,13 +264,13 @@ fn what_a_transport_did_is_concluded_from_what_it_read_and_how_it_ended() {
             });
         }
     });
-    kill_children(&house);
+    kill_children(&home);
     // What a child reads after its parent has failed is nothing: no part of the message is left to it.
     std::thread::sleep(Duration::from_millis(600));
     let late = std::fs::read_dir(&spool).unwrap().filter_map(Result::ok);
     let late = late.filter(|entry| entry.file_name().to_string_lossy().starts_with("late."));
     assert!(late.filter_map(|entry| entry.metadata().ok()).all(|late| late.len() == 0), "a part was read late");
-    let whole = house.spool().iter().all(|message| *message == small || *message == large);
+    let whole = home.spool().iter().all(|message| *message == small || *message == large);
     assert!(whole, "a part of a message was accepted");
     let nowhere = Sendmail::parse("/no/such/sendmail -t", Duration::from_secs(1)).unwrap();
     assert!(matches!(nowhere.transmit(b"x"), Err(SendError::Refused(why)) if why.contains("cannot be run")));
@@ -280,15 +280,15 @@ fn what_a_transport_did_is_concluded_from_what_it_read_and_how_it_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_is_told_within_the_patience() {
     let patience = knob("IT_PATIENCE", 1) as u64;
-    let house = asked(&script("$ACCEPT; exec sleep 600"), (patience != 60).then_some(patience), 1).await;
-    approve_all(&house);
+    let home = asked(&script("$ACCEPT; exec sleep 600"), (patience != 60).then_some(patience), 1).await;
+    approve_all(&home);
     let began = Wall::now();
-    house.once().await;
+    home.once().await;
     let took = began.elapsed();
     assert!((patience..patience + 10).contains(&took.as_secs()), "{took:?}");
-    let item = house.app().await.items().await.unwrap().remove(0);
+    let item = home.app().await.items().await.unwrap().remove(0);
     assert!(item.title.contains(&format!("was stopped after {patience} s")), "{}", item.title);
-    assert_eq!(house.spool().len(), 1);
+    assert_eq!(home.spool().len(), 1);
     println!("with a patience of {patience} s a person was told after {took:?}");
 }
 
@@ -296,25 +296,25 @@ async fn a_person_is_told_within_the_patience() {
 #[test]
 fn a_daemon_ends_while_its_transport_hangs() {
     let end = |with: &str| {
-        let house = House::real_time(Kind::Active);
-        house.transport(&script("$ACCEPT; exec sleep 20"), Some(2));
-        invitations(&house, 1, |nth| nth).for_each(|letter| drop(house.post(&letter)));
-        let daemon = house.daemon();
-        eventually("it is asked", || (house.count("item WHERE state = 'open'") == 1).then_some(()));
+        let home = TestHome::real_time(Kind::Active);
+        home.transport(&script("$ACCEPT; exec sleep 20"), Some(2));
+        invitations(&home, 1, |nth| nth).for_each(|letter| drop(home.post(&letter)));
+        let daemon = home.daemon();
+        eventually("it is asked", || (home.count("item WHERE state = 'open'") == 1).then_some(()));
         eventually("the question is a file", || {
-            approve_all(&house);
-            (house.count("item WHERE state = 'decided'") == 1).then_some(())
+            approve_all(&home);
+            (home.count("item WHERE state = 'decided'") == 1).then_some(())
         });
-        eventually("the transport has it", || (house.spool().len() == 1).then_some(()));
+        eventually("the transport has it", || (home.spool().len() == 1).then_some(()));
         let began = Wall::now();
         daemon.stop(with);
         assert!(began.elapsed() < Duration::from_secs(2) + SLACK, "{with}: {:?}", began.elapsed());
         for _ in 0..2 {
-            let once = house.run(&["once"]);
+            let once = home.run(&["once"]);
             assert_eq!(once.code, 0, "{with}: {}{}", once.out, once.err);
         }
-        assert_eq!(house.count("outbox WHERE state = 'needs_human'"), 1, "{with}");
-        assert_eq!((house.spool().len(), house.count("item WHERE state = 'open'")), (1, 1), "{with}");
+        assert_eq!(home.count("outbox WHERE state = 'needs_human'"), 1, "{with}");
+        assert_eq!((home.spool().len(), home.count("item WHERE state = 'open'")), (1, 1), "{with}");
     };
     std::thread::scope(|scope| {
         ["TERM", "KILL"].map(|with| scope.spawn(move || end(with))).map(|ended| ended.join().unwrap())

@@ -9,11 +9,11 @@ pub use eval_mail::EvalMail;
 
 use crate::{
     ingest::{TrustedServers, parse_mail_in_full},
-    model::text_enum::words,
+    model::text_enum::text_enum,
     reading,
 };
 
-words! {
+text_enum! {
     EvalKind {
         /// `{"id","text"}` → `{"id","pred","score","meeting"}`
         Tasks = "tasks",

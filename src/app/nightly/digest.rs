@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use crate::{
     app::App,
-    model::Instant,
-    store::value::{ItemRow, TaskRow},
+    model::{Instant, ItemRow, TaskRow},
 };
 
 #[derive(Debug, Serialize)]

@@ -1,32 +1,30 @@
 //! The night as a use case: when it is due, what it proposes, doing it once per date, and telling of it.
 
 mod digest;
-mod proposals;
-mod rewrite;
-mod rules_files;
-mod rules_version;
-mod what_if;
 
 use serde::Serialize;
 use serde_json::json;
 
 pub use digest::DigestReport;
-pub use rules_version::{DiffLine, RulesVersionDetail};
-pub use what_if::{WhatIfChange, WhatIfReport};
 
-use self::rewrite::{RewriteOutcome, RulesVersionDraft};
-use super::App;
 use crate::{
-    model::{AccountId, Instant, RunId},
-    nightly::{LearningInput, LearningOutcome, NightlyDue, NightlySchedule, derive_edits},
-    store::{
-        StoreError, Write,
-        nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow},
+    app::{
+        App,
+        rules::{
+            rewrite::{RewriteOutcome, RulesVersionDraft},
+            rules_files::RulesFiles,
+        },
     },
+    model::{
+        AccountId, Instant, RunId,
+        nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow, NightlyState},
+    },
+    nightly::{LearningInput, LearningOutcome, NightlyDue, NightlySchedule, derive_edits},
+    store::{StoreError, Write},
 };
 
 /// The last scheduled instant that was seen to.
-const LAST_NIGHTLY_SETTING: &str = "night_seen";
+const LAST_NIGHTLY_SETTING: &str = "nightly_seen";
 /// A person who edits the file all the time gets their rules; the night comes again.
 const MAX_TRIES: usize = 3;
 
@@ -95,7 +93,7 @@ impl App {
         let night = match self.store.read(move |reader| reader.nightly_run(&known)).await? {
             None => NightlyJob::new(date, now, Vec::new()),
             // Cut off: it is taken up, not begun anew.
-            Some(row) if row.state == "running" => NightlyJob::from_row(row),
+            Some(row) if row.state == NightlyState::Running => NightlyJob::from_row(row),
             Some(row) => return Ok(ReflectOutcome::DoneBefore(Box::new(row))),
         };
         Ok(ReflectOutcome::Done(Box::new(self.run_nightly(night).await?)))
@@ -163,7 +161,7 @@ impl App {
         NightlySchedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
     }
 
-    async fn gather_learning_input(&self) -> anyhow::Result<LearningInput> {
+    pub(in crate::app) async fn gather_learning_input(&self) -> anyhow::Result<LearningInput> {
         let mut files = self.read_files_or_no_rules()?;
         if self.is_cut_off(&files.rules) {
             files.rules.clear();
@@ -190,7 +188,7 @@ impl App {
             report: json!({ "findings": findings, "duplicates": duplicates, "version": version }),
             hits: findings.hits.clone(),
             proposals: questions,
-            account: account.unwrap_or_else(|| AccountId::from(super::LOCAL_ACCOUNT)),
+            account: account.unwrap_or_else(|| AccountId::from(crate::app::LOCAL_ACCOUNT)),
             user: self.user.clone(),
             at: self.clock.now(),
         };
@@ -200,7 +198,7 @@ impl App {
     }
 
     /// Of a broken file the last good set counts, and that has ranked everything already.
-    pub(super) async fn rerank_by_current_rules(&self) -> anyhow::Result<usize> {
+    pub(in crate::app) async fn rerank_by_current_rules(&self) -> anyhow::Result<usize> {
         self.rerank_if_rules_changed(&self.load_rules().rules).await
     }
 
@@ -239,7 +237,7 @@ impl App {
                 }
             };
             let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.clock.now());
-            match self.rewrite_rules(&rules_files::RulesFiles { rules, guidelines }, draft).await? {
+            match self.rewrite_rules(&RulesFiles { rules, guidelines }, draft).await? {
                 RewriteOutcome::Unchanged => return Ok((findings, None)),
                 RewriteOutcome::Version(version) => return Ok((findings, Some(version))),
                 RewriteOutcome::ChangedMeanwhile => {}

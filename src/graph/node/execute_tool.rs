@@ -10,13 +10,13 @@ use crate::{
     graph::entry::{Call, EffectOutcome, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, RiskClass, Status, Subtask, Task,
+        Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, NewAction, NewItem, OutboxState, RiskClass,
+        Subtask, Task, TaskStatus,
         action::{Argument, Origin},
     },
     outbox::approval_request,
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::CalendarLookup,
-    store::value::{NewAction, NewItem},
     tool::{
         BusyTimes, Registry, ReplyWording, RequestedEffect, ThreadMail, Tool, ToolInput, ToolOutcome,
         remind::is_reminder,
@@ -152,8 +152,8 @@ impl ExecuteTool {
 
 /// The first tool call puts the task in progress.
 fn in_progress_changes(task: &Task) -> Vec<Change> {
-    if task.status == Status::Ready {
-        vec![Change::Status { to: Status::InProgress, why: "tool call kicked off".into() }]
+    if task.status == TaskStatus::Ready {
+        vec![Change::Status { to: TaskStatus::InProgress, why: "tool call kicked off".into() }]
     } else {
         Vec::new()
     }
@@ -227,7 +227,7 @@ impl ExecuteTool {
             }
             PolicyVerdict::NeedsApproval { class, reason } => {
                 let why = format!("{step} needs approval: {reason}");
-                changes.push(Change::Status { to: Status::WaitingHitl, why });
+                changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
                 let (policy, now, run_id) = (&standing.charter, entry.now, entry.run.run_id.to_string());
                 let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
                 let mail = entry.mail;
@@ -369,7 +369,7 @@ pub(super) fn park_failed_step(
     error: &str,
     mut changes: Vec<Change>,
 ) -> NodeOutput {
-    changes.push(Change::Status { to: Status::WaitingHitl, why: format!("{step} failed: {error}") });
+    changes.push(Change::Status { to: TaskStatus::WaitingHitl, why: format!("{step} failed: {error}") });
     let title = format!("{step} failed: {error}");
     let item = NewItem {
         item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), &title]),

@@ -9,7 +9,7 @@ use super::{execute_tool::LEFT_TO_PERSON, wording};
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{ModelReply, Prompt, prompt::generate_response},
-    model::{Change, Me, Move, Reflection, RunFeedback, Status, Task},
+    model::{Change, Me, Move, Reflection, RunFeedback, Task, TaskStatus},
     tool::Registry,
 };
 
@@ -28,9 +28,9 @@ impl Node for GenerateResponse {
             return Ok(step);
         }
         let mut changes = vec![Change::Summary { text: append_model_summary(summarise_steps(task), heard.as_ref()) }];
-        let complete = task.status == Status::InProgress && task.all_steps_done() && !task.subtasks.is_empty();
+        let complete = task.status == TaskStatus::InProgress && task.all_steps_done() && !task.subtasks.is_empty();
         if complete {
-            changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
+            changes.push(Change::Status { to: TaskStatus::Done, why: "all steps complete".into() });
         }
         let reflection = self.build_reflection(entry, task, complete)?;
         Ok(NodeOutput {
@@ -58,7 +58,7 @@ impl GenerateResponse {
             account: entry.run.account.clone(),
             task_id: task.task_id,
             task_kind: facts.kind.clone(),
-            status: if complete { Status::Done } else { task.status },
+            status: if complete { TaskStatus::Done } else { task.status },
             priority: task.priority,
             rule: entry.state.rule.clone().unwrap_or_default(),
             urgency: facts.urgency,

@@ -7,18 +7,16 @@ use serde_json::Value;
 
 use super::wording;
 use crate::{
-    graph::{
-        entry::{Call, Node, NodeInput, NodeOutput},
-        followup,
-    },
+    followup,
+    graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        Addressed, Change, Direction, ExtractedTask, Facts, Mail, MailState, Me, Move, NodeName, Priority, Reading,
-        RunId, RunKind, RunState, Status, Subtask, Task, TaskContext, TaskId, reading::NoTask,
+        Addressed, Change, Direction, ExtractedTask, Facts, Mail, MailContext, MailState, MailboxKind, Me, Move,
+        NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, Subtask, Task, TaskContext, TaskId,
+        TaskStatus, reading::NoTask,
     },
     reading::{self, ReadContext, Relation},
     rules::TaskRuleMatch,
-    store::value::{MailContext, NewRun, RelatedTask},
     tool::Registry,
 };
 
@@ -193,7 +191,7 @@ impl PlanStep {
             objective: plan.objective.clone(),
             context: context(mail, known, reading, plan),
             priority: Priority::Low,
-            status: Status::New,
+            status: TaskStatus::New,
             subtasks: plan.steps.iter().map(|step| Subtask { step: step.clone(), done: false }).collect(),
             assigned_agent: agents.then(|| Task::TOOLING_AGENT.to_owned()),
             last_updated: entry.now,
@@ -205,7 +203,7 @@ impl PlanStep {
 
 /// Gmail's own id, else the mail's, else what it says.
 fn source(mail: &Mail, known: &MailContext) -> String {
-    if known.kind == "gmail" {
+    if known.kind == Some(MailboxKind::Gmail) {
         return format!("email:{}", known.source_key);
     }
     let id = mail.message_id.as_deref().map_or_else(|| format!("sha256:{}", mail.content_sha256), str::to_owned);

@@ -8,7 +8,7 @@ use super::wording;
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput, RankedPriority},
     llm::{ModelReply, Prompt, prompt::prioritise},
-    model::{Change, Me, Move, RunKind, Status},
+    model::{Change, Me, Move, RunKind, TaskStatus},
 };
 
 pub(super) struct Prioritise {
@@ -34,8 +34,8 @@ impl Node for Prioritise {
             return Ok(NodeOutput::from_move(Move::Done).with_changes(if raised { vec![change] } else { Vec::new() }));
         }
         let mut changes = vec![change];
-        if task.status == Status::New {
-            changes.push(Change::Status { to: Status::Ready, why: format!("{} by {}", ranked.level, ranked.rule) });
+        if task.status == TaskStatus::New {
+            changes.push(Change::Status { to: TaskStatus::Ready, why: format!("{} by {}", ranked.level, ranked.rule) });
         }
         Ok(NodeOutput::from_move(Move::Next).with_changes(changes))
     }

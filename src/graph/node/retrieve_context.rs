@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
+    followup::fingerprint,
     graph::entry::{Call, Node, NodeInput, NodeOutput},
-    model::{Change, ContextDoc, Move, fingerprint},
+    model::{Change, ContextDoc, Move},
 };
 
 pub(super) struct RetrieveContext;

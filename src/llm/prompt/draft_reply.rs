@@ -1,4 +1,4 @@
-//! draft_reply: the words of an answer. To whom it goes, its subject and its name are not the model's.
+//! `draft_reply`: the text of a reply. The model decides neither recipients nor subject nor signature.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,11 @@ use crate::llm::{
     text_check,
 };
 
+/// Upper bounds of what the model may write, in characters.
 const LONGEST_LINE: usize = 80;
 const LONGEST_TEXT: usize = 1_500;
 
+/// What the model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DraftReplyData {
     pub language: String,
@@ -19,25 +21,29 @@ pub struct DraftReplyData {
     /// The mail at hand first, then its conversation, newest first.
     pub messages: Vec<QuotedMessage>,
     pub objective: String,
-    /// The sentence that asks.
+    /// The sentence of the mail that asks for something.
     pub asked: String,
-    /// What the person wrote earlier.
+    /// Earlier mails of the person, as samples of their style.
     pub style: Vec<String>,
-    /// Titles of what was found beside; untrusted like everything here.
+    /// Titles of related documents; untrusted like all of the data.
     pub related: Vec<String>,
+    /// Whether the program adds a list of proposed times below the text.
     pub times_follow: bool,
 }
 
+/// What the model answers. With [`ReplyChoice::Leave`] the texts are not used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DraftReplyAnswer {
     pub action: ReplyChoice,
+    /// The handle of the message that is answered.
     pub message: String,
     pub greeting: String,
     pub text: String,
     pub closing: String,
 }
 
+/// Whether the model drafts a reply or leaves it to the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyChoice {

@@ -1,4 +1,4 @@
-//! generate_response: what the mail is about. What was done is said by the program alone.
+//! `generate_response`: one sentence that says what the mail is about. What was done is said by the program alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,10 @@ use crate::llm::{
     text_check,
 };
 
+/// Upper bound of the sentence, in characters.
 const LONGEST: usize = 280;
 
+/// What the model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GenerateResponseData {
     pub language: String,
@@ -20,6 +22,7 @@ pub struct GenerateResponseData {
     pub related: Vec<String>,
 }
 
+/// What the model answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateResponseAnswer {

@@ -1,4 +1,7 @@
-//! The four questions. Each has its words in a `.md` file, the data it shows, and the type its answer must have.
+//! The four prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer.
+//!
+//! Data is always shown as quoted JSON, never as part of the instructions. An answer is parsed and checked by
+//! [`PromptInput::check_answer`] before anybody sees it.
 
 pub mod draft_reply;
 pub mod generate_response;
@@ -11,10 +14,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{ProviderRequest, schema};
-use crate::model::{ids::sha256_hex, text_enum::words};
+use crate::model::{ids::sha256_hex, text_enum::text_enum};
 
-words! {
-    /// Named after the node or tool that asks.
+text_enum! {
+    /// A prompt, named after the node or tool that uses it.
     Prompt {
         PlanStep = "plan_step",
         Prioritise = "prioritise",
@@ -23,19 +26,21 @@ words! {
     }
 }
 
-/// A question a node wants put: nothing in it depends on when it is asked.
+/// A prompt with its data, as a node requests it. Nothing in it depends on the time, so that its hash finds the recorded
+/// reply again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptInput {
     pub prompt: Prompt,
-    /// Of the prompt's text, so that the record says which words were used.
+    /// A hash of the prompt's text, so that the record says which text was used.
     pub version: String,
-    /// What is shown, quoted.
+    /// What the model is shown.
     pub data: Value,
 }
 
-/// What is put before every prompt: how the data is to be taken.
-const PREAMBLE: &str = include_str!("house.md");
+/// Stands before every prompt and says how the data is to be taken.
+const PREAMBLE: &str = include_str!("preamble.md");
 
+/// The parts of a prompt that do not change from call to call.
 struct PromptTemplate {
     text: &'static str,
     version: String,
@@ -66,11 +71,11 @@ static GENERATE_RESPONSE: LazyLock<PromptTemplate> = LazyLock::new(|| {
     )
 });
 
-/// What can be wrong with an answer, for the data it was given about.
+/// An answer that can be checked against the data it is about.
 trait CheckedAnswer: DeserializeOwned + Serialize {
     type Data: DeserializeOwned;
 
-    /// The reason goes back to the model; it never repeats what the model said.
+    /// Returns what is wrong with the answer. The reason goes back to the model and never repeats what the model wrote.
     fn check(&self, data: &Self::Data) -> Result<(), String>;
 }
 
@@ -84,6 +89,7 @@ impl Prompt {
         }
     }
 
+    /// A short hash of preamble, text and schema.
     pub fn version(self) -> &'static str {
         &self.template().version
     }
@@ -92,7 +98,7 @@ impl Prompt {
         &self.template().schema
     }
 
-    /// Enough for the longest answer that passes its check.
+    /// The limit of output tokens, enough for the longest answer that passes its check.
     const fn max_tokens(self) -> u32 {
         match self {
             Self::PlanStep | Self::DraftReply => 1_000,
@@ -100,18 +106,9 @@ impl Prompt {
             Self::GenerateResponse => 300,
         }
     }
-
-    /// Reads an answer back as what was asked for.
-    fn check_answer(self, data: &Value, text: &str) -> Result<Value, String> {
-        match self {
-            Self::PlanStep => parse_and_check::<plan_step::PlanStepAnswer>(data, text),
-            Self::Prioritise => parse_and_check::<prioritise::PrioritiseAnswer>(data, text),
-            Self::DraftReply => parse_and_check::<draft_reply::DraftReplyAnswer>(data, text),
-            Self::GenerateResponse => parse_and_check::<generate_response::GenerateResponseAnswer>(data, text),
-        }
-    }
 }
 
+/// Parses a text as the type `A` and checks it. Returns the answer as JSON with exactly the fields of `A`.
 fn parse_and_check<A: CheckedAnswer>(data: &Value, text: &str) -> Result<Value, String> {
     let data = A::Data::deserialize(data).map_err(|_| "the question cannot be read back")?;
     let answer: A =
@@ -120,7 +117,7 @@ fn parse_and_check<A: CheckedAnswer>(data: &Value, text: &str) -> Result<Value, 
     serde_json::to_value(&answer).map_err(|_| "it cannot be kept".to_owned())
 }
 
-/// Without the fence some models put around everything.
+/// Returns a text without the Markdown fence that some models put around it.
 fn strip_code_fence(text: &str) -> &str {
     let text = text.trim();
     let inside = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
@@ -128,30 +125,37 @@ fn strip_code_fence(text: &str) -> &str {
 }
 
 impl PromptInput {
-    /// None when the data cannot be written down, which its types rule out.
+    /// Returns none when the data cannot be written as JSON, which the types of the data rule out.
     fn new<D: Serialize>(prompt: Prompt, data: &D) -> Option<Self> {
         let data = serde_json::to_value(data).ok()?;
         Some(Self { prompt, version: prompt.version().to_owned(), data })
     }
 
-    /// The guidelines first, then our own words, then the data as a quoted value.
+    /// Builds the request: the guidelines first, then preamble and prompt, then the data as quoted JSON.
     pub fn request(&self, guidelines: &str) -> ProviderRequest {
-        let sheet = self.prompt.template();
-        let system =
-            format!("{guidelines}\n\n{PREAMBLE}\n{}\nThe schema of the answer: {}\n", sheet.text, sheet.schema);
+        let PromptTemplate { text, schema, .. } = self.prompt.template();
+        let system = format!("{guidelines}\n\n{PREAMBLE}\n{text}\nThe schema of the answer: {schema}\n");
         ProviderRequest {
             system: system.trim_start().to_owned(),
             user: format!("DATA, quoted and untrusted:\n{}", self.data),
             repair: None,
             schema_name: self.prompt.as_str(),
-            schema: sheet.schema.clone(),
+            schema: schema.clone(),
             native_schema: true,
             max_tokens: self.prompt.max_tokens(),
         }
     }
 
+    /// Parses the text of a model as the answer type of the prompt and checks it against the data. Returns the answer, or
+    /// a reason that can be sent back to the model.
     pub fn check_answer(&self, text: &str) -> Result<Value, String> {
-        self.prompt.check_answer(&self.data, text)
+        let data = &self.data;
+        match self.prompt {
+            Prompt::PlanStep => parse_and_check::<plan_step::PlanStepAnswer>(data, text),
+            Prompt::Prioritise => parse_and_check::<prioritise::PrioritiseAnswer>(data, text),
+            Prompt::DraftReply => parse_and_check::<draft_reply::DraftReplyAnswer>(data, text),
+            Prompt::GenerateResponse => parse_and_check::<generate_response::GenerateResponseAnswer>(data, text),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! plan_step: better words for the tasks that were found. Which tasks there are is not asked.
+//! `plan_step`: better wording for the tasks that were found in a mail. The model can neither add nor remove a task.
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
@@ -11,9 +11,10 @@ use crate::llm::{
 };
 
 const LONGEST_OBJECTIVE: usize = 160;
-/// Deadlines further off than this are misread.
+/// A deadline further ahead than this is taken for a mistake of the model.
 const FURTHEST_DAYS: i64 = 730;
 
+/// What the model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanStepData {
     pub language: String,
@@ -22,6 +23,7 @@ pub struct PlanStepData {
     pub tasks: Vec<TaskShown>,
 }
 
+/// A task as the program worded it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskShown {
     /// `T1`, `T2` …
@@ -32,15 +34,18 @@ pub struct TaskShown {
     pub steps: Vec<String>,
 }
 
+/// What the model answers: every task that was shown, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanStepAnswer {
     pub tasks: Vec<RewordedTask>,
 }
 
+/// A task as the model words it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RewordedTask {
+    /// The handle of the task.
     pub task: String,
     pub objective: String,
     /// `YYYY-MM-DD`, or empty.
@@ -48,7 +53,7 @@ pub struct RewordedTask {
     pub steps: Vec<ExtraStep>,
 }
 
-/// What may be prepared beside the template's steps: nothing that leaves the house.
+/// A step that the model may add to those of the template. None of them sends anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtraStep {
@@ -57,7 +62,7 @@ pub enum ExtraStep {
 }
 
 impl ExtraStep {
-    /// The name of its tool.
+    /// Returns the name of the tool that does the step.
     pub const fn step(self) -> &'static str {
         match self {
             Self::DraftReply => "draft_reply",
@@ -93,6 +98,7 @@ impl CheckedAnswer for PlanStepAnswer {
     }
 }
 
+/// Checks that a deadline is a date from the day of the mail on, and not too far ahead.
 fn check_deadline(text: &str, data: &PlanStepData) -> Result<(), String> {
     if text.is_empty() {
         return Ok(());

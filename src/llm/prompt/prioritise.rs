@@ -1,4 +1,4 @@
-//! prioritise: how urgent, as a number. Rules turn it into a level.
+//! `prioritise`: how urgent a task is, as a number. The rules turn it into a level; the model never names one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::anonymiser::{Person, QuotedMessage};
 
+/// What the model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrioritiseData {
     pub people: Vec<Person>,
@@ -15,9 +16,11 @@ pub struct PrioritiseData {
     pub deadline: String,
 }
 
+/// What the model answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrioritiseAnswer {
+    /// From 0 (whenever there is time) to 1 (now).
     pub urgency: f64,
 }
 

@@ -1,4 +1,4 @@
-//! `POST /chat/completions`: OpenAI, Gemini, Ollama, llama.cpp and most others.
+//! The format of `POST /chat/completions`: OpenAI, Gemini, Ollama, llama.cpp and most others.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest)
     messages.extend(turns(request));
     let mut body = json!({ "model": model, "messages": messages, "stream": false });
     if let Value::Object(fields) = &mut body {
-        // Newer models of OpenAI know only the first name, and no temperature but their own.
+        // Newer models of OpenAI know only `max_completion_tokens`, and accept no temperature.
         match provider {
             Provider::OpenAi => fields.insert("max_completion_tokens".into(), request.max_tokens.into()),
             _ => fields.insert("max_tokens".into(), request.max_tokens.into()),
@@ -33,7 +33,7 @@ pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
     let tokens = count(body, "/usage/prompt_tokens").zip(count(body, "/usage/completion_tokens"));
     let finish = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);
     let refusal = body.pointer("/choices/0/message/refusal").and_then(Value::as_str);
-    if refusal.is_some_and(|words| !words.is_empty()) || finish == Some("content_filter") {
+    if refusal.is_some_and(|text| !text.is_empty()) || finish == Some("content_filter") {
         return Err(ProviderFailure::Refused { tokens });
     }
     if finish == Some("length") {

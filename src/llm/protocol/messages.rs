@@ -1,4 +1,4 @@
-//! `POST /messages`: Anthropic.
+//! The format of `POST /messages`: Anthropic.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The two shapes providers speak: pure functions from a request to a body, and from a body to what was said.
+//! The two JSON formats of the providers: pure functions from a request to a body, and from a body to a reply.
 
 mod chat;
 mod messages;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::{ProviderFailure, ProviderReply, ProviderRequest};
 use crate::model::llm::Provider;
 
-/// An answer that was cut off is half an answer.
+/// The reason when the provider reports that the answer reached the token limit.
 const CUT_OFF: &str = "the answer was cut off";
 
-/// Where the request goes, after the base address.
+/// Returns the path of the endpoint below the base URL.
 pub(super) const fn path(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic => "/messages",
@@ -19,7 +19,7 @@ pub(super) const fn path(provider: Provider) -> &'static str {
     }
 }
 
-/// The header that carries the key, with what stands before it.
+/// Returns the header that carries the API key, and the prefix of its value.
 pub(super) const fn key_header(provider: Provider) -> (&'static str, &'static str) {
     match provider {
         Provider::Anthropic => ("x-api-key", ""),
@@ -27,6 +27,7 @@ pub(super) const fn key_header(provider: Provider) -> (&'static str, &'static st
     }
 }
 
+/// Returns the body of a request in the provider's format.
 pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest) -> Value {
     match provider {
         Provider::Anthropic => messages::encode(model, request),
@@ -34,7 +35,7 @@ pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest)
     }
 }
 
-/// Returns what a model said, from the bytes of its server's answer.
+/// Parses the body of a provider's response. Every unexpected form is an error, never a panic.
 pub fn parse_provider_reply(provider: Provider, bytes: &[u8]) -> Result<ProviderReply, ProviderFailure> {
     let body = serde_json::from_slice(bytes)
         .map_err(|_| ProviderFailure::MalformedReply("the server's answer is not JSON".into()))?;
@@ -48,13 +49,13 @@ fn decode(provider: Provider, body: &Value) -> Result<ProviderReply, ProviderFai
     }
 }
 
-/// The turns of the conversation after the system's words: the question, and what was wrong with the first answer.
+/// Returns the messages after the system prompt: the data, and for a repair the bad answer and what is wrong with it.
 fn turns(request: &ProviderRequest) -> Vec<Value> {
     let turn = |role: &str, content: &str| serde_json::json!({ "role": role, "content": content });
     let mut turns = vec![turn("user", &request.user)];
-    if let Some((said, problem)) = &request.repair {
-        if !said.is_empty() {
-            turns.push(turn("assistant", said));
+    if let Some((bad_answer, problem)) = &request.repair {
+        if !bad_answer.is_empty() {
+            turns.push(turn("assistant", bad_answer));
         }
         let again = format!("That cannot be used: {problem}. Answer again, with the JSON object alone.");
         turns.push(turn("user", &again));
@@ -62,8 +63,9 @@ fn turns(request: &ProviderRequest) -> Vec<Value> {
     turns
 }
 
-fn count(body: &Value, place: &str) -> Option<u64> {
-    body.pointer(place).and_then(Value::as_u64)
+/// Returns the number at a JSON pointer.
+fn count(body: &Value, pointer: &str) -> Option<u64> {
+    body.pointer(pointer).and_then(Value::as_u64)
 }
 
 #[cfg(test)]
@@ -107,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_read_without_belief() {
-        let said = |text: &str| json!({ "choices": [{ "message": { "content": text }, "finish_reason": "stop" }], "usage": { "prompt_tokens": 9, "completion_tokens": 2 } });
-        assert_eq!(decode(Provider::OpenAi, &said("x")), Ok(ProviderReply { text: "x".into(), tokens: Some((9, 2)) }));
-        for (body, garbled) in [
+    fn every_unexpected_body_is_an_error() {
+        let reply = |text: &str| json!({ "choices": [{ "message": { "content": text }, "finish_reason": "stop" }], "usage": { "prompt_tokens": 9, "completion_tokens": 2 } });
+        assert_eq!(decode(Provider::OpenAi, &reply("x")), Ok(ProviderReply { text: "x".into(), tokens: Some((9, 2)) }));
+        for (body, is_malformed) in [
             (json!({}), true),
             (json!([1, 2]), true),
             (json!({ "choices": [] }), true),
@@ -119,7 +121,7 @@ mod tests {
             (json!({ "choices": [{ "message": { "refusal": "I will not" } }] }), false),
         ] {
             let failure = decode(Provider::Gemini, &body).unwrap_err();
-            assert_eq!(matches!(failure, ProviderFailure::MalformedReply(_)), garbled, "{body}");
+            assert_eq!(matches!(failure, ProviderFailure::MalformedReply(_)), is_malformed, "{body}");
         }
         let claude = json!({ "content": [{ "type": "text", "text": "{}" }], "stop_reason": "end_turn", "usage": { "input_tokens": 3, "output_tokens": 1 } });
         assert_eq!(decode(Provider::Anthropic, &claude), Ok(ProviderReply { text: "{}".into(), tokens: Some((3, 1)) }));

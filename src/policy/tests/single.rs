@@ -5,8 +5,8 @@ use chrono::Duration;
 use super::{LISTED, OWN, THREAD, VerdictCase, address, at, composed, policy_with_allow_list, word};
 use crate::{
     model::{
-        AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::ComposedMessage,
-        ids::sha256_hex,
+        AccountMode, Action, Approval, Attachment, DecisionChannel, Effect, Instant, Mail, RiskClass,
+        action::ComposedMessage, ids::sha256_hex,
     },
     policy::{ApprovedAction, PolicyContext, PolicyVerdict, approve_post_send, judge_action},
 };
@@ -19,7 +19,7 @@ fn plain(tool: &'static str) -> VerdictCase<'static> {
         recipients: "sender",
         trust: "verified",
         approval: "good",
-        door: Door::Cli,
+        door: DecisionChannel::Cli,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::reading::bloom::{WordSet, tokenise_by};
+use crate::reading::lexicon::bloom::{WordSet, tokenise_by};
 
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
 pub(super) fn may_name_a_time(plain: &str) -> bool {

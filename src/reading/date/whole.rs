@@ -276,7 +276,7 @@ fn period(terms: &[Term], today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{date::ReferenceTime, text::normalise};
+    use crate::reading::{date::ReferenceTime, sentence::text::normalise};
 
     /// Now is Tuesday 16 June 2026, 10:30.
     fn check(text: &str, expected: Option<&str>) {

@@ -8,10 +8,10 @@ use super::{
 use crate::{
     model::{Mail, Me},
     reading::{
-        annotated_mail::AnnotatedMail,
         date::{self, DueDate, ReferenceTime},
         lexicon::Feature,
-        score::ScoredSentence,
+        mail::annotated_mail::AnnotatedMail,
+        sentence::score::ScoredSentence,
     },
 };
 

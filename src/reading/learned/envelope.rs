@@ -5,7 +5,7 @@
 use super::signal::Signal;
 use crate::{
     model::{Mail, Me},
-    reading::category::is_machine_sender,
+    reading::mail::category::is_machine_sender,
 };
 
 /// Mail that people have at home.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     model::{Mail, Me},
-    reading::{annotated_mail::AnnotatedMail, date::ReferenceTime},
+    reading::{date::ReferenceTime, mail::annotated_mail::AnnotatedMail},
 };
 
 /// The sums of a mail's signals, per head, above or below nought.

@@ -4,7 +4,7 @@ use super::{
     signal::{HashedWord, Signal, SignalKey, tokenise_and_hash},
     weights::{Head, SignalWeights, value_for_head, weight_table},
 };
-use crate::reading::bloom::hash_word;
+use crate::reading::lexicon::bloom::hash_word;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ impl SentenceWeights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{learned::emit_sentence_signals, text::split_sentences};
+    use crate::reading::{learned::emit_sentence_signals, sentence::text::split_sentences};
 
     /// A walk sees what a sentence's signals are, no more and no less.
     #[test]

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::reading::{
-    bloom::{extend_hash, hash_word},
-    text::Sentence,
+    lexicon::bloom::{extend_hash, hash_word},
+    sentence::text::Sentence,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,7 +249,7 @@ pub(in crate::reading) fn emit_sentence_signals<'a>(sentence: &'a Sentence<'_>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::text::split_sentences;
+    use crate::reading::sentence::text::split_sentences;
 
     #[test]
     fn a_name_and_its_signal_agree() {

@@ -10,17 +10,17 @@ use std::{
 
 use super::signal::Signal;
 use crate::{
-    model::text_enum::words,
-    reading::{bloom::BloomFilter, lexicon::Feature},
+    model::text_enum::text_enum,
+    reading::lexicon::{Feature, bloom::BloomFilter},
 };
 
 const SHIPPED_WEIGHTS: &str = include_str!("weights.txt");
 
 mod head {
     #![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
-    use super::words;
+    use super::text_enum;
 
-    words! {
+    text_enum! {
         /// A question answered by a sum of weights.
         Head {
             /// Of one sentence: does it ask for something?

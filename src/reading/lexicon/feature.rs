@@ -1,9 +1,9 @@
 //! What a sentence can show, and sets of that.
 #![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
 
-use crate::model::text_enum::words;
+use crate::model::text_enum::text_enum;
 
-words! {
+text_enum! {
     /// What a sentence can show. The name is what a person reads in the reason.
     Feature {
         Always = "always",

@@ -22,7 +22,7 @@ use crate::{
     failpoint,
     model::{ActionId, Instant, action::ComposedMessage},
 };
-use part::Part;
+use part::CalendarPart;
 
 /// The person's own calendar, in the API's words.
 const PRIMARY: &str = "primary";
@@ -85,7 +85,9 @@ impl Calendar {
 
     /// Enters the event of an invitation that has been sent. What came of it, in words.
     pub fn add_event(&self, action_id: ActionId, message: &ComposedMessage) -> Result<String, ApiError> {
-        let Some(part) = Part::of(message) else { return Ok("it held no event for the calendar".into()) };
+        let Some(part) = CalendarPart::from_message(message) else {
+            return Ok("it held no event for the calendar".into());
+        };
         let id = action_id.event_id();
         if self.event(&id)?.is_some() {
             return Ok("its event is in the calendar".into());
@@ -107,7 +109,9 @@ impl Calendar {
     /// Notes the person's answer at the event of an invitation they got, if the event there is the one they answered.
     /// What came of it, in words.
     pub fn answer(&self, message: &ComposedMessage) -> Result<String, ApiError> {
-        let Some(part) = Part::of(message) else { return Ok("it held no answer for the calendar".into()) };
+        let Some(part) = CalendarPart::from_message(message) else {
+            return Ok("it held no answer for the calendar".into());
+        };
         let (events, invited) = (self.events_of(&part.uid)?, part.event());
         let Some(first) = events.first().map(known) else { return Ok("the calendar holds no such event".into()) };
         let Some(event) = events.into_iter().find(|event| known(event).difference(&invited).is_none()) else {
@@ -193,7 +197,7 @@ fn span(period: google_calendar3::api::TimePeriod) -> Option<Busy> {
     Some(Busy { from: Instant::from_utc_clamped(period.start?), to: Instant::from_utc_clamped(period.end?) })
 }
 
-fn entry(part: &Part) -> Event {
+fn entry(part: &CalendarPart) -> Event {
     let at = |time| EventDateTime { date_time: Some(time), ..EventDateTime::default() };
     let attendees = part.attendees.iter().map(|(address, status)| attendee(address, response(status))).collect();
     Event {

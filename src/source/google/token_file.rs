@@ -1,17 +1,15 @@
 //! Where a sign-in is kept: one file per account, readable by its owner only, replaced as a whole or not at all.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, Permissions},
-    io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
-use crate::{failpoint, model::Instant};
-
-const OWNER_ONLY: u32 = 0o600;
+use crate::{durable_file::FileReplacement, failpoint, model::Instant};
 
 /// What a sign-in consists of. Has no `Debug`: it is all secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,28 +53,22 @@ impl TokenFile {
     pub(super) fn save(&self, sign_in: &SignIn) -> io::Result<()> {
         let folder = self.0.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let unfinished = self.0.with_extension(format!("{}.tmp", std::process::id()));
-        failpoint::around("token.write", || write(&unfinished, sign_in))?;
+        let bytes = serde_json::to_vec(sign_in).map_err(io::Error::other)?;
+        let replacement = FileReplacement::new(&self.0).temporary_per_process();
+        failpoint::around("token.write", || replacement.write_temporary(&bytes))?;
         failpoint::around("token.rename", || {
-            fs::rename(&unfinished, &self.0)?;
-            File::open(folder)?.sync_all()
+            replacement.rename_into_place()?;
+            replacement.sync_target_folder()
         })
     }
 }
 
-fn write(unfinished: &Path, sign_in: &SignIn) -> io::Result<()> {
-    // One that a killed process left would be in the way.
-    drop(fs::remove_file(unfinished));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(unfinished)?;
-    // The mode of an open is cut by the umask; this one is not.
-    file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
-    file.write_all(&serde_json::to_vec(sign_in).map_err(io::Error::other)?)?;
-    file.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+    use crate::durable_file::OWNER_ONLY;
 
     fn sign_in(refresh: &str) -> SignIn {
         SignIn {

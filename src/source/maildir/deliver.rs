@@ -2,15 +2,20 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Write},
+    fs::{self, DirBuilder, OpenOptions},
+    io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{ARCHIVE, INBOX, Maildir, STATES, name, read_file};
-use crate::{failpoint, model::ids::sha256_hex, source::SourceError};
+use super::{ARCHIVE, INBOX, Maildir, STATES, folders::MaildirFolders, name, read_file};
+use crate::{
+    durable_file::{FileReplacement, sync_folder},
+    failpoint,
+    model::ids::sha256_hex,
+    source::SourceError,
+};
 
 /// Tells deliveries of one process apart while they are being written.
 static WRITES: AtomicU64 = AtomicU64::new(0);
@@ -18,19 +23,7 @@ static WRITES: AtomicU64 = AtomicU64::new(0);
 impl Maildir {
     /// Makes the directories of the inbox, readable by their owner only.
     pub fn create_inbox(&self) -> Result<(), SourceError> {
-        self.create_folder(INBOX).map_err(|error| self.unavailable(error))
-    }
-
-    fn create_folder(&self, folder: &str) -> io::Result<()> {
-        let path = self.folder(folder);
-        for state in STATES.iter().chain(&["tmp"]) {
-            DirBuilder::new().recursive(true).mode(0o700).create(path.join(state))?;
-        }
-        if folder != INBOX {
-            // Maildir++ knows a folder by this file.
-            OpenOptions::new().create(true).append(true).mode(0o600).open(path.join("maildirfolder"))?;
-        }
-        Ok(())
+        self.folders.create_folder(INBOX).map_err(|error| self.unavailable(error))
     }
 
     /// Stores a message under a name of the caller's choice. If it is there already, in whatever state, that is success.
@@ -49,10 +42,10 @@ impl Maildir {
         let key = key_for_delivery(folder, unique)?;
         let unique = OsString::from(unique);
         // Nearly always the folder is there; when it is not, making it is the remedy.
-        let written = self.write(folder, &unique, bytes).or_else(|error| match error.kind() {
+        let written = self.folders.write_message(folder, &unique, bytes).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => {
-                self.create_folder(folder)?;
-                self.write(folder, &unique, bytes)
+                self.folders.create_folder(folder)?;
+                self.folders.write_message(folder, &unique, bytes)
             }
             _ => Err(error),
         });
@@ -60,30 +53,6 @@ impl Maildir {
             Ok(()) => Ok(key),
             Err(source) => Err(SourceError::Unreadable { key, source }),
         }
-    }
-
-    fn write(&self, folder: &str, unique: &OsString, bytes: &[u8]) -> io::Result<()> {
-        let base = self.folder(folder);
-        let mut written = unique.clone();
-        written.push(format!(".{}.{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
-        let written = base.join("tmp").join(written);
-        failpoint::around("maildir.write", || {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&written)?;
-            file.write_all(bytes)?;
-            file.sync_all()
-        })?;
-        // What the person wrote is not new to them.
-        let (dir, flags) = match folder {
-            INBOX => ("new", ""),
-            ".Drafts" => ("cur", ":2,DS"),
-            _ => ("cur", ":2,S"),
-        };
-        let mut name = unique.clone();
-        name.push(flags);
-        failpoint::around("maildir.rename", || {
-            fs::rename(&written, base.join(dir).join(name))?;
-            sync_dir(&base.join(dir))
-        })
     }
 
     /// Moves a message of the inbox to the archive. One that is there already stays.
@@ -99,19 +68,53 @@ impl Maildir {
     fn move_to(&self, key: &str, folder: &str) -> Result<(), SourceError> {
         let mut state = self.lock();
         let path = self.locate_or_gone(&mut state, key)?;
-        if self.dirs(folder).iter().any(|dir| path.parent() == Some(dir)) {
+        if self.folders.dirs(folder).iter().any(|dir| path.parent() == Some(dir)) {
             return Ok(());
         }
         let unique = name::parse_key(key).map(|(_, unique)| unique).unwrap_or_default();
-        let moved = failpoint::around("archive.rename", || self.rename_as(&path, folder, &unique));
+        let moved = failpoint::around("archive.rename", || self.folders.rename_as(&path, folder, &unique));
         moved.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })?;
-        for dir in self.dirs(folder).iter().map(PathBuf::as_path).chain(path.parent()) {
+        for dir in self.folders.dirs(folder).iter().map(PathBuf::as_path).chain(path.parent()) {
             state.listings.invalidate(dir);
         }
         Ok(())
+    }
+}
+
+impl MaildirFolders {
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        let path = self.path(folder);
+        for state in STATES.iter().chain(&["tmp"]) {
+            DirBuilder::new().recursive(true).mode(0o700).create(path.join(state))?;
+        }
+        if folder != INBOX {
+            // Maildir++ knows a folder by this file.
+            OpenOptions::new().create(true).append(true).mode(0o600).open(path.join("maildirfolder"))?;
+        }
+        Ok(())
+    }
+
+    fn write_message(&self, folder: &str, unique: &OsString, bytes: &[u8]) -> io::Result<()> {
+        let base = self.path(folder);
+        let mut written = unique.clone();
+        written.push(format!(".{}.{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
+        // What the person wrote is not new to them.
+        let (dir, flags) = match folder {
+            INBOX => ("new", ""),
+            ".Drafts" => ("cur", ":2,DS"),
+            _ => ("cur", ":2,S"),
+        };
+        let mut name = unique.clone();
+        name.push(flags);
+        let replacement = FileReplacement::new(&base.join(dir).join(name)).temporary(base.join("tmp").join(written));
+        failpoint::around("maildir.write", || replacement.write_temporary(bytes))?;
+        failpoint::around("maildir.rename", || {
+            replacement.rename_into_place()?;
+            replacement.sync_target_folder()
+        })
     }
 
     pub(super) fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
@@ -121,7 +124,7 @@ impl Maildir {
     /// Moves a file. Where another message has the name already, it is given one with the digest of its content.
     fn rename_as(&self, path: &Path, folder: &str, unique: &OsStr) -> io::Result<()> {
         self.create_folder(folder)?;
-        let dir = self.folder(folder).join("cur");
+        let dir = self.path(folder).join("cur");
         let flags = name::flags(path.file_name().unwrap_or_default());
         let place = |mut name: OsString| {
             name.push(format!(":2,{flags}"));
@@ -134,8 +137,8 @@ impl Maildir {
             }
             moved => moved?,
         }
-        sync_dir(&dir)?;
-        path.parent().map_or(Ok(()), sync_dir)
+        sync_folder(&dir)?;
+        path.parent().map_or(Ok(()), sync_folder)
     }
 }
 
@@ -167,9 +170,4 @@ fn is_folder_name(folder: &str) -> bool {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '))
     };
     folder == INBOX || folder.strip_prefix('.').is_some_and(|name| plain(name) && !name.starts_with('.'))
-}
-
-/// A rename is durable once its directory is.
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
 }

@@ -1,7 +1,7 @@
 //! Effects in a Maildir: archive is a move, a draft is a file, sending is a move to `.Sent` after the transport, if there
 //! is one, has taken it. A label is a row of the store and never comes here.
 
-use std::{fs, io, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use super::{ARCHIVE, Maildir, SENT, name};
 use crate::{
@@ -74,7 +74,7 @@ impl Mailbox for Maildir {
             failpoint::around("transport.transmit", || sendmail.transmit(&stored))?;
         }
         // From here on it has left, or will never: with a transport, where the copy lies changes nothing.
-        let moved = failpoint::around("sent.rename", || self.rename_into(&path, SENT));
+        let moved = failpoint::around("sent.rename", || self.folders.rename_into(&path, SENT));
         self.lock().listings.invalidate_all();
         match (&self.sendmail, moved) {
             (Some(sendmail), moved) => {
@@ -143,24 +143,8 @@ impl Mailbox for Maildir {
 }
 
 impl Maildir {
-    /// Where a message of that key lies, if it is in that folder.
     fn find_in_folder(&self, folder: &str, key: &str) -> Result<Option<PathBuf>, SourceError> {
-        let Some((_, unique)) = name::parse_key(key) else { return Ok(None) };
-        for dir in self.dirs(folder) {
-            let listed = match fs::read_dir(&dir) {
-                Ok(listed) => listed,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(self.unavailable(error)),
-            };
-            for entry in listed {
-                let entry = entry.map_err(|error| self.unavailable(error))?;
-                let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-                if is_file && name::unique_part(&entry.file_name()) == unique {
-                    return Ok(Some(entry.path()));
-                }
-            }
-        }
-        Ok(None)
+        self.folders.find_file(folder, key).map_err(|error| self.unavailable(error))
     }
 
     /// A draft goes to the bin if it is there and says what it said; whether it did.
@@ -169,7 +153,7 @@ impl Maildir {
         if !fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes()) {
             return Ok(false);
         }
-        failpoint::around("trash.rename", || self.rename_into(&path, TRASH))
+        failpoint::around("trash.rename", || self.folders.rename_into(&path, TRASH))
             .map_err(|error| self.unavailable(error))?;
         self.lock().listings.invalidate_all();
         Ok(true)
@@ -181,7 +165,7 @@ impl Maildir {
         let key = name::make_key(DRAFTS, action_id.to_string().as_ref());
         if let Ok(Some(path)) = self.find_in_folder(DRAFTS, &key)
             && fs::read(&path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
-            && failpoint::around("trash.rename", || self.rename_into(&path, TRASH)).is_ok()
+            && failpoint::around("trash.rename", || self.folders.rename_into(&path, TRASH)).is_ok()
         {
             self.lock().listings.invalidate_all();
         }

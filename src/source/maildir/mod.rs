@@ -6,6 +6,7 @@
 
 mod cursor;
 mod deliver;
+mod folders;
 mod ledger;
 mod listing;
 mod mailbox;
@@ -13,27 +14,28 @@ mod name;
 mod scan;
 mod sent_search;
 mod stamp;
+mod state;
 #[cfg(test)]
 mod tests;
 pub mod watch;
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
     ffi::{OsStr, OsString},
     fmt, fs,
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant as Stopwatch, SystemTime, UNIX_EPOCH},
+    time::{Instant as Stopwatch, SystemTime, UNIX_EPOCH},
 };
 
 use super::{MAX_FETCH_BYTES, PollResult, Sendmail, Source, SourceError};
 use crate::model::{Direction, ids::sha256_hex};
+use folders::MaildirFolders;
 pub use ledger::{LedgerMessage, MaildirLedger};
-use listing::Listings;
 use scan::Scan;
 use stamp::FileStamp;
+use state::{HandedOutMessages, MAX_SWEPT_EVERY_POLL, MaildirState};
 
 /// The name of the inbox in keys.
 pub const INBOX: &str = "INBOX";
@@ -44,69 +46,24 @@ pub const ARCHIVE: &str = ".Archive";
 const LISTED_FOLDERS: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, Direction::Out)];
 const STATES: [&str; 2] = ["new", "cur"];
 
-/// A change of a file's bytes leaves no trace in its directory, so each poll asks for the metadata of every file. Where
-/// there are more files than this, it does so only after [`SWEEP_PAUSE_FACTOR`] times as long as it took: a mailbox of a million
-/// must not keep the disk busy.
-const MAX_SWEPT_EVERY_POLL: usize = 10_000;
-const SWEEP_PAUSE_FACTOR: u32 = 20;
-
 pub struct Maildir {
-    root: PathBuf,
+    folders: MaildirFolders,
     ledger: Box<dyn MaildirLedger>,
     /// Without one, what is sent is only saved.
     sendmail: Option<Sendmail>,
     state: Mutex<MaildirState>,
 }
 
-#[derive(Debug, Default)]
-struct MaildirState {
-    listings: Listings,
-    /// None before the first poll asked for them.
-    messages: Option<KnownMessages>,
-    /// Handed out with this cursor. They count as known when the cursor comes back, for then they were stored with it.
-    handed_out: Option<HandedOutMessages>,
-    /// Where the messages of the last poll were.
-    places: HashMap<String, PathBuf>,
-    last_poll: u64,
-    /// Names with a file that was too young, or too much to compare, in the last poll.
-    deferred_names: HashSet<String>,
-    /// When every file of a large mailbox was last looked at, and how long that took.
-    swept: Option<(Stopwatch, Duration)>,
-    /// Folders beside the inbox that the last scan could not read, and why; and those that were warned of.
-    unreadable_folders: BTreeMap<String, String>,
-    warned_folders: BTreeMap<String, String>,
-}
-
-/// What is known of the messages, as fingerprints of their stamps by key.
-#[derive(Debug, Default)]
-struct KnownMessages {
-    /// In one of the listed folders, as far as was seen.
-    present: HashMap<String, u64>,
-    /// In none.
-    gone: HashMap<String, u64>,
-    /// Keys with a digest, by the name they share.
-    digest_keys: HashMap<String, Vec<String>>,
-    /// Files beside the one that stands for a message, with the same content or none that can be read.
-    copies: HashMap<PathBuf, u64>,
-}
-
-#[derive(Debug)]
-struct HandedOutMessages {
-    cursor: String,
-    keys: Vec<(String, u64)>,
-    gone: Vec<String>,
-}
-
 impl fmt::Debug for Maildir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Maildir").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("Maildir").field("root", &self.folders.root()).finish_non_exhaustive()
     }
 }
 
 impl Maildir {
     /// `recall`: what the ledger has of this Maildir. It is asked when the first poll, or a message it knows, needs it.
     pub fn open(root: PathBuf, ledger: Box<dyn MaildirLedger>) -> Self {
-        Self { root, ledger, sendmail: None, state: Mutex::default() }
+        Self { folders: MaildirFolders::new(root), ledger, sendmail: None, state: Mutex::default() }
     }
 
     #[must_use]
@@ -116,7 +73,7 @@ impl Maildir {
     }
 
     pub fn root(&self) -> &Path {
-        &self.root
+        self.folders.root()
     }
 
     fn lock(&self) -> MutexGuard<'_, MaildirState> {
@@ -124,45 +81,8 @@ impl Maildir {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn folder(&self, folder: &str) -> PathBuf {
-        if folder == INBOX { self.root.clone() } else { self.root.join(folder) }
-    }
-
-    fn dirs(&self, folder: &str) -> [PathBuf; 2] {
-        STATES.map(|state| self.folder(folder).join(state))
-    }
-
     fn unavailable(&self, source: io::Error) -> SourceError {
-        SourceError::Unavailable { what: format!("the Maildir {}", self.root.display()), source }
-    }
-
-    /// Returns the change times of the listed directories. A folder beside the inbox that cannot be looked at counts as
-    /// missing: the inbox is read all the same.
-    fn dir_stamps(&self) -> io::Result<Vec<listing::DirStamp>> {
-        let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder).map(|dir| (*folder, dir)));
-        dirs.map(|(folder, dir)| match listing::read_dir_stamp(&dir) {
-            Err(_) if folder != INBOX => Ok(None),
-            stamp => stamp,
-        })
-        .collect()
-    }
-
-    /// Every folder there is, the inbox first. A link to a folder is one, unless it leads back to the inbox.
-    fn folders(&self) -> io::Result<Vec<String>> {
-        let mut folders = vec![INBOX.to_owned()];
-        let inbox = fs::canonicalize(&self.root)?;
-        for entry in fs::read_dir(&self.root)? {
-            let entry = entry?;
-            let leads_to_folder =
-                || fs::canonicalize(entry.path()).is_ok_and(|target| target.is_dir() && target != inbox);
-            if let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type())
-                && name.starts_with('.')
-                && (kind.is_dir() || (kind.is_symlink() && leads_to_folder()))
-            {
-                folders.push(name);
-            }
-        }
-        Ok(folders)
+        SourceError::Unavailable { what: format!("the Maildir {}", self.folders.root().display()), source }
     }
 
     /// Whether the message of that key is in that folder now.
@@ -170,7 +90,7 @@ impl Maildir {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(false) };
         let remembered = self.ledger_message(key).map_err(|error| self.unavailable(error))?;
         let mut state = self.lock();
-        for dir in self.dirs(folder).iter().filter(|dir| dir.is_dir()) {
+        for dir in self.folders.dirs(folder).iter().filter(|dir| dir.is_dir()) {
             state.listings.invalidate(dir);
             state.listings.get_or_read(dir, SystemTime::now()).map_err(|error| self.unavailable(error))?;
             for name in possible_names(&unique, remembered.as_ref()) {
@@ -193,15 +113,15 @@ impl Maildir {
         let remembered = self.ledger_message(key)?;
         let names = possible_names(unique, remembered.as_ref());
         let its = |path: &PathBuf| is_message(path, key, remembered.as_ref());
-        for (dir, name) in self.dirs(folder).iter().flat_map(|dir| names.iter().map(move |name| (dir, name))) {
+        for (dir, name) in self.folders.dirs(folder).iter().flat_map(|dir| names.iter().map(move |name| (dir, name))) {
             if let Some(path) = state.listings.paths_named(dir, name).into_iter().find(its) {
                 return Ok(Some(path));
             }
         }
-        let mut folders = self.folders()?;
+        let mut folders = self.folders.list()?;
         folders.sort_by_key(|other| other != folder);
         let mut unread = None;
-        for dir in folders.iter().flat_map(|folder| self.dirs(folder)) {
+        for dir in folders.iter().flat_map(|folder| self.folders.dirs(folder)) {
             state.listings.invalidate(&dir);
             if let Err(error) = state.listings.get_or_read(&dir, SystemTime::now()) {
                 unread = unread.or(Some(error));
@@ -231,12 +151,10 @@ impl Maildir {
             files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_unchanged_since(polled)));
         Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
     }
-}
 
-impl Maildir {
     /// Returns how many entries of the listed folders are no mail files: links, pipes and the like, which nobody reads.
     pub fn count_other_entries(&self) -> Result<u64, SourceError> {
-        let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder));
+        let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.folders.dirs(folder));
         let counts = dirs.map(|dir| listing::count_other_entries(&dir)).collect::<io::Result<Vec<_>>>();
         counts.map(|counts| counts.into_iter().sum()).map_err(|error| self.unavailable(error))
     }
@@ -270,7 +188,7 @@ impl Source for Maildir {
         let now = SystemTime::now();
         let nanos = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         state.last_poll = u64::try_from(nanos).unwrap_or(u64::MAX).max(state.last_poll.saturating_add(1));
-        let stamps = self.dir_stamps().map_err(|error| self.unavailable(error))?;
+        let stamps = self.folders.dir_stamps().map_err(|error| self.unavailable(error))?;
         // An unmounted disk must not look like a person who deleted everything.
         if stamps.iter().take(STATES.len()).all(Option::is_none) {
             return Err(self.unavailable(io::Error::from(io::ErrorKind::NotFound)));
@@ -336,81 +254,4 @@ fn open_regular_file(path: &Path) -> io::Result<fs::File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file of the Maildir"));
     }
     Ok(file)
-}
-
-impl MaildirState {
-    fn confirm_handed_out(&mut self, cursor: Option<&str>) {
-        let (Some(offer), Some(messages)) = (self.handed_out.take(), &mut self.messages) else { return };
-        if cursor != Some(offer.cursor.as_str()) {
-            // A part of them may have been stored all the same: the ledger is asked again.
-            self.messages = None;
-            return;
-        }
-        for (key, fingerprint) in offer.keys {
-            messages.add_known(key, fingerprint);
-        }
-        offer.gone.iter().for_each(|key| messages.mark_gone(key));
-    }
-
-    /// Warns once of each folder beside the inbox that cannot be read, until it can be again.
-    fn warn_of_unreadable_folders(&mut self) {
-        for (folder, problem) in &self.unreadable_folders {
-            if self.warned_folders.get(folder) != Some(problem) {
-                tracing::warn!(folder, problem, "a folder of a Maildir cannot be read; the inbox is read without it");
-            }
-        }
-        self.warned_folders.clone_from(&self.unreadable_folders);
-    }
-
-    fn is_sweep_due(&self) -> bool {
-        self.swept.is_none_or(|(at, took)| at.elapsed() >= took * SWEEP_PAUSE_FACTOR)
-    }
-}
-
-impl KnownMessages {
-    fn load(recall: &dyn MaildirLedger) -> io::Result<Self> {
-        let mut messages = Self::default();
-        for (key, stamp, is_gone) in recall.messages()? {
-            let fingerprint = FileStamp::parse(&stamp).map_or(0, |stamp| stamp.fingerprint());
-            messages.add_known(key.clone(), fingerprint);
-            if is_gone {
-                messages.mark_gone(&key);
-            }
-        }
-        Ok(messages)
-    }
-
-    fn add_known(&mut self, key: String, fingerprint: u64) {
-        self.gone.remove(&key);
-        if name::digest_of(&key).is_some() {
-            let others = self.digest_keys.entry(name::base_of_key(&key).to_owned()).or_default();
-            if !others.contains(&key) {
-                others.push(key.clone());
-            }
-        }
-        self.present.insert(key, fingerprint);
-    }
-
-    fn mark_gone(&mut self, key: &str) {
-        if let Some((key, fingerprint)) = self.present.remove_entry(key) {
-            self.gone.insert(key, fingerprint);
-        }
-    }
-
-    /// Whether a message that was here at the last poll has this name.
-    fn is_present(&self, base: &str) -> bool {
-        self.present.contains_key(base) || self.digest_keys.contains_key(base)
-    }
-
-    /// Whether a message has, or had, this name.
-    fn has_name(&self, base: &str) -> bool {
-        self.is_present(base) || self.gone.contains_key(base)
-    }
-
-    /// The message in the mailbox whose file looks like this.
-    fn find_by_fingerprint(&self, base: &str, fingerprint: u64) -> Option<&str> {
-        let own = self.present.get_key_value(base).filter(|(_, known)| **known == fingerprint);
-        let others = || self.digest_keys.get(base)?.iter().find(|key| self.present.get(*key) == Some(&fingerprint));
-        own.map(|(key, _)| key).or_else(others).map(String::as_str)
-    }
 }

@@ -11,8 +11,9 @@ use std::{
 };
 
 use super::{
-    INBOX, KnownMessages, LISTED_FOLDERS, LedgerMessage, Maildir, MaildirState, name, read_file,
+    INBOX, LISTED_FOLDERS, LedgerMessage, Maildir, name, read_file,
     stamp::{FileStamp, SETTLE_TIME},
+    state::{KnownMessages, MaildirState},
 };
 use crate::{
     model::{Direction, Instant, ids::sha256_hex},
@@ -139,7 +140,7 @@ impl<'a> Scan<'a> {
         mut each: impl FnMut(&mut Self, String, Option<ScannedFile>),
     ) -> io::Result<()> {
         for (folder, direction) in LISTED_FOLDERS {
-            for dir in self.maildir.dirs(folder) {
+            for dir in self.maildir.folders.dirs(folder) {
                 let listing = match state.listings.get_or_read(&dir, self.now) {
                     Err(error) if folder != INBOX => {
                         self.unreadable_folders.insert(folder.to_owned(), error.to_string());
@@ -370,9 +371,9 @@ impl<'a> Scan<'a> {
             return Ok(Vec::new());
         }
         let is_listed = |folder: &String| LISTED_FOLDERS.iter().any(|(listed, _)| listed == folder);
-        let folders = self.maildir.folders()?;
+        let folders = self.maildir.folders.list()?;
         for folder in folders.iter().filter(|folder| !is_listed(folder)) {
-            for dir in self.maildir.dirs(folder) {
+            for dir in self.maildir.folders.dirs(folder) {
                 match state.listings.get_or_read(&dir, self.now) {
                     Ok(listing) => missing.retain(|unique, _| listing.named(unique).next().is_none()),
                     Err(error) => drop(self.unreadable_folders.insert(folder.clone(), error.to_string())),

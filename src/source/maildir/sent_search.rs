@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{INBOX, Maildir, SENT, mailbox::DRAFTS, name, open_regular_file};
+use super::{INBOX, Maildir, SENT, folders::MaildirFolders, mailbox::DRAFTS, name, open_regular_file};
 use crate::{
     model::{Action, ActionId, action::ComposedMessage},
     source::{SourceError, own_message},
@@ -40,40 +40,63 @@ impl SentFile {
 }
 
 impl Maildir {
-    /// Finds the message of an action by its name in any folder but the inbox and the drafts, else by its header: mail
-    /// programs move what was sent, and some give it another name.
+    /// Finds the message of an action that has left. Returns none when it is in no folder it may have been moved to.
     pub(super) fn find_sent(&self, action: &Action) -> Result<Option<SentFile>, SourceError> {
-        self.find_sent_by_name(action)
-            .and_then(|found| found.map_or_else(|| self.find_sent_by_header(action), |found| Ok(Some(found))))
-            .map_err(|error| self.unavailable(error))
+        SentSearch { folders: &self.folders, action }.find().map_err(|error| self.unavailable(error))
     }
 
-    /// A list of names in `.Sent`, where it was put.
+    /// Returns whether the message of an action lies in `.Sent` under its own name, which is where sending puts it.
     pub(super) fn is_in_sent_folder(&self, action: &Action) -> Result<bool, SourceError> {
-        let found = self.dirs(SENT).iter().find_map(|dir| find_file_of_action(dir, action.action_id).transpose());
-        found.transpose().map(|found| found.is_some()).map_err(|error| self.unavailable(error))
+        let search = SentSearch { folders: &self.folders, action };
+        search.is_in_sent_folder().map_err(|error| self.unavailable(error))
+    }
+}
+
+/// The search for the message of one action.
+struct SentSearch<'a> {
+    folders: &'a MaildirFolders,
+    action: &'a Action,
+}
+
+impl SentSearch<'_> {
+    /// Looks for the name of the message in any folder but the inbox and the drafts, then for its header: mail programs
+    /// move what was sent, and some give it another name.
+    fn find(&self) -> io::Result<Option<SentFile>> {
+        match self.find_by_name()? {
+            Some(found) => Ok(Some(found)),
+            None => self.find_by_header(),
+        }
     }
 
-    fn find_sent_by_name(&self, action: &Action) -> io::Result<Option<SentFile>> {
-        for dir in self.sent_search_dirs()? {
-            if let Some(path) = find_file_of_action(&dir, action.action_id)? {
+    fn is_in_sent_folder(&self) -> io::Result<bool> {
+        for dir in self.folders.dirs(SENT) {
+            if find_file_of_action(&dir, self.action.action_id)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn find_by_name(&self) -> io::Result<Option<SentFile>> {
+        for dir in self.dirs()? {
+            if let Some(path) = find_file_of_action(&dir, self.action.action_id)? {
                 return Ok(Some(SentFile(path)));
             }
         }
         Ok(None)
     }
 
-    fn find_sent_by_header(&self, action: &Action) -> io::Result<Option<SentFile>> {
+    fn find_by_header(&self) -> io::Result<Option<SentFile>> {
         // It cannot have been sent before the mail behind it had come, nor put anywhere since without changing its folder.
-        let time = action.action_id.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
+        let time = self.action.action_id.0.timestamp_ms().min(self.action.task_id.0.timestamp_ms());
         let since = SystemTime::UNIX_EPOCH + Duration::from_millis(time);
         let since = since.min(SystemTime::now()).checked_sub(CLOCK_SKEW).unwrap_or(SystemTime::UNIX_EPOCH);
-        for dir in self.sent_search_dirs()? {
+        for dir in self.dirs()? {
             if !is_directory_modified_since(&dir, since)? {
                 continue;
             }
             for path in files(&dir)? {
-                if is_modified_since(&path, since)? && is_for_action(&path, action.action_id)? {
+                if is_modified_since(&path, since)? && is_for_action(&path, self.action.action_id)? {
                     return Ok(Some(SentFile(path)));
                 }
             }
@@ -83,13 +106,14 @@ impl Maildir {
 
     /// The directories of every folder a sent message may lie in, `.Sent` first. What is called otherwise and leads to the
     /// drafts holds drafts.
-    fn sent_search_dirs(&self) -> io::Result<Vec<PathBuf>> {
-        let mut folders = self.folders()?;
-        let drafts = fs::canonicalize(self.folder(DRAFTS)).ok();
-        let holds_drafts = |folder: &String| drafts.is_some() && fs::canonicalize(self.folder(folder)).ok() == drafts;
+    fn dirs(&self) -> io::Result<Vec<PathBuf>> {
+        let mut folders = self.folders.list()?;
+        let drafts = fs::canonicalize(self.folders.path(DRAFTS)).ok();
+        let holds_drafts =
+            |folder: &String| drafts.is_some() && fs::canonicalize(self.folders.path(folder)).ok() == drafts;
         folders.retain(|folder| folder != INBOX && folder != DRAFTS && !holds_drafts(folder));
         folders.sort_by_key(|folder| folder != SENT);
-        Ok(folders.iter().flat_map(|folder| self.dirs(folder)).collect())
+        Ok(folders.iter().flat_map(|folder| self.folders.dirs(folder)).collect())
     }
 }
 

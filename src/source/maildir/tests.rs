@@ -1,4 +1,6 @@
-use std::{cell::RefCell, fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt, sync::Arc};
+use std::{
+    cell::RefCell, fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt, sync::Arc, time::Duration,
+};
 
 use super::{stamp::SETTLE_TIME, *};
 

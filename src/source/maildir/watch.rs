@@ -26,7 +26,9 @@ impl Maildir {
                 hint.notify_one();
             }
         })?;
-        for dir in LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder)).filter(|dir| Path::is_dir(dir)) {
+        for dir in
+            LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.folders.dirs(folder)).filter(|dir| Path::is_dir(dir))
+        {
             watcher.watch(&dir, RecursiveMode::NonRecursive)?;
         }
         Ok(MaildirWatcher { _watcher: watcher })

@@ -4,11 +4,10 @@ use rusqlite::{Connection, Row};
 
 use super::{audit, execute, parse_column, parse_optional_column, query_optional, query_readable, task, task_edit};
 use crate::{
-    model::{AccountId, AccountMode, Instant, Status, UserId, audit::AuditEntry},
+    model::{Account, AccountId, AccountMode, Instant, TaskStatus, UserId, audit::AuditEntry},
     store::{
         StoreReader,
         error::{Result, StoreError},
-        value::Account,
     },
 };
 
@@ -20,7 +19,7 @@ pub(in crate::store) fn open(connection: &Connection, account: &Account) -> Resu
     execute(connection, sql, (account.user.as_str(), &at), "adding a user")?;
     let sql = "INSERT INTO account (account, user_id, kind, mode, cursor, created_at, polled_at) VALUES (?1, ?2, ?3, ?4, NULL, ?5, NULL)
                ON CONFLICT DO NOTHING";
-    let values = (account.account.as_str(), account.user.as_str(), &account.kind, account.mode.as_str(), &at);
+    let values = (account.account.as_str(), account.user.as_str(), account.kind.as_str(), account.mode.as_str(), &at);
     if execute(connection, sql, values, "adding an account")? == 0 {
         return Ok(());
     }
@@ -51,7 +50,7 @@ pub(in crate::store) fn set_mode(
 /// An account that retires takes its open tasks along.
 fn cancel_open_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
     for row in task::open_of_account(connection, account)? {
-        task_edit::transition_task(connection, &row, Status::Cancelled, "person", "its account has retired", at)?;
+        task_edit::transition_task(connection, &row, TaskStatus::Cancelled, "person", "its account has retired", at)?;
     }
     Ok(())
 }
@@ -84,7 +83,7 @@ fn account_row(row: &Row<'_>) -> rusqlite::Result<Account> {
     Ok(Account {
         account: AccountId(row.get(0)?),
         user: UserId(row.get(1)?),
-        kind: row.get(2)?,
+        kind: parse_column(row, 2)?,
         mode: parse_column(row, 3)?,
         cursor: row.get(4)?,
         created_at: parse_column(row, 5)?,

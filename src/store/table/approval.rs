@@ -7,12 +7,13 @@ use super::{
     query_readable, setting, task,
 };
 use crate::{
-    model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
+    model::{
+        Action, ActionEdit, ActionId, Approval, Decision, DecisionKind, DetectedRestore, Instant, ItemId, ItemKind,
+        ItemRow, OutboxRow, OutboxState, ReevaluatedAction, TaskStatus, audit::AuditEntry, nightly::CorrectionKind,
+    },
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext, StoreError},
-        nightly::CorrectionKind,
-        value::{ActionEdit, Decision, DetectedRestore, ItemRow, OutboxRow, ReevaluatedAction, Verdict},
     },
 };
 
@@ -111,12 +112,12 @@ pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: &s
                WHERE task_id = ?1 AND status = 'running' AND kind = 'decision'";
     execute(connection, sql, (task_id.to_string(), at.to_string()), "ending a run")?;
     let (from, _) = task::status_and_priority(connection, task_id)?;
-    if from == Status::InProgress.as_str() {
+    if from == TaskStatus::InProgress.as_str() {
         let account = &action.action.account;
         let mv = task::StatusTransition {
             account,
             from: &from,
-            to: Status::WaitingHitl,
+            to: TaskStatus::WaitingHitl,
             who,
             why: "the approval was taken back",
             at,
@@ -306,6 +307,13 @@ impl StoreReader<'_> {
 }
 
 /// Whether a verdict concerns the effect behind an item.
-pub(super) fn decides_action(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Approve | Verdict::Reject | Verdict::Respond | Verdict::Skip | Verdict::Cancel)
+pub(super) fn decides_action(verdict: DecisionKind) -> bool {
+    matches!(
+        verdict,
+        DecisionKind::Approve
+            | DecisionKind::Reject
+            | DecisionKind::Respond
+            | DecisionKind::Skip
+            | DecisionKind::Cancel
+    )
 }

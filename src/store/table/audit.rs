@@ -5,13 +5,12 @@ use rusqlite::{Connection, Row};
 use super::{execute, parse_column, query_optional};
 use crate::{
     model::{
-        Instant,
+        AuditChain, AuditHead, AuditVerification, Instant, WitnessKept,
         audit::{AuditEntry, GENESIS, chain_hash},
     },
     store::{
         StoreReader,
         error::{Result, StoreContext},
-        value::{AuditChain, AuditHead, AuditVerification, WitnessKept},
     },
 };
 

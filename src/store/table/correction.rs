@@ -4,12 +4,11 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, facts, mail, parse_column, parse_optional_column, query_readable};
 use crate::{
-    model::{AccountId, Instant, MailId, TaskId, UserId},
-    store::{
-        StoreReader,
-        error::Result,
+    model::{
+        AccountId, Instant, MailId, TaskId, UserId,
         nightly::{CorrectionKind, CorrectionRow, LessonRow},
     },
+    store::{StoreReader, error::Result},
 };
 
 /// Whose word it is, and about what.

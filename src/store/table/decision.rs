@@ -8,14 +8,13 @@ use serde_json::{Value, json};
 use super::{approval, audit, execute, item, ledger, nightly, outbox, run, task, task_edit};
 use crate::{
     model::{
-        Instant, ItemKind, ItemState, MailState, NodeName, OutboxState, RunId, RunKind, RunState, Status, Subtask,
-        TaskId, audit::AuditEntry, task::INSTRUCTION,
+        ActionMove, ApprovalUse, Decision, DecisionKind, Instant, ItemKind, ItemRow, ItemState, MailState, NewRun,
+        NodeName, OutboxState, RunId, RunKind, RunState, Subtask, TaskId, TaskRow, TaskStatus, audit::AuditEntry,
+        nightly::CorrectionKind, task::INSTRUCTION,
     },
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
-        nightly::CorrectionKind,
         prepared,
-        value::{ActionMove, ApprovalUse, Decision, ItemRow, NewRun, TaskRow, Verdict},
     },
 };
 
@@ -32,21 +31,22 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
         (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.kind) => {
             decide_action(connection, decision, &row, task_id)
         }
-        (ItemKind::RuleProposal, _) if matches!(decision.kind, Verdict::Approve | Verdict::Reject) => {
-            if decision.kind == Verdict::Approve && !decision.channel.may_approve() {
+        (ItemKind::RuleProposal, _) if matches!(decision.kind, DecisionKind::Approve | DecisionKind::Reject) => {
+            if decision.kind == DecisionKind::Approve && !decision.channel.may_approve() {
                 let why = format!("{} can show it, not approve it", decision.channel);
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
-            if decision.kind == Verdict::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str()) {
+            if decision.kind == DecisionKind::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str())
+            {
                 let why = "it is not what you were shown; look at it again";
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
-            if decision.kind == Verdict::Reject {
+            if decision.kind == DecisionKind::Reject {
                 nightly::reject_proposal(connection, row.item_id, &decision.reason, decision.at)?;
             }
             Ok(Vec::new())
         }
-        (ItemKind::FailedStep, Some(task_id)) if decision.kind == Verdict::Sent => {
+        (ItemKind::FailedStep, Some(task_id)) if decision.kind == DecisionKind::Sent => {
             confirm_sent(connection, decision, &row, task_id)
         }
         (ItemKind::FailedStep, Some(task_id)) if answers_failed_step(decision.kind) => {
@@ -61,19 +61,19 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
     }
 }
 
-const fn answers_failed_step(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Retry | Verdict::Skip | Verdict::Cancel)
+const fn answers_failed_step(verdict: DecisionKind) -> bool {
+    matches!(verdict, DecisionKind::Retry | DecisionKind::Skip | DecisionKind::Cancel)
 }
 
 fn decide_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
     match decision.kind {
-        Verdict::Approve => approve_action(connection, decision, item),
-        Verdict::Reject => {
+        DecisionKind::Approve => approve_action(connection, decision, item),
+        DecisionKind::Reject => {
             let why = format!("rejected: {}", reason_or_default(decision, "no reason given"));
             record_correction(connection, decision, item, CorrectionKind::Reject)?;
             reject_action(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
         }
-        Verdict::Respond => redo_with_instruction(connection, decision, item, task_id),
+        DecisionKind::Respond => redo_with_instruction(connection, decision, item, task_id),
         _ => decide_task_step(connection, decision, item, task_id),
     }
 }
@@ -190,13 +190,13 @@ pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instan
 /// Out of waiting.
 fn resume_waiting_task(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: Instant) -> Result<TaskRow> {
     let row = task::get(connection, task_id)?;
-    if row.task.status != Status::WaitingHitl {
+    if row.task.status != TaskStatus::WaitingHitl {
         return Ok(row);
     }
     let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
-        to: Status::InProgress,
+        to: TaskStatus::InProgress,
         who,
         why,
         at,
@@ -247,18 +247,18 @@ fn decide_task_step(
     task_id: TaskId,
 ) -> Result<Vec<RunId>> {
     let row = task::get(connection, task_id)?;
-    if decision.kind == Verdict::Cancel {
+    if decision.kind == DecisionKind::Cancel {
         task_edit::transition_task(
             connection,
             &row,
-            Status::Cancelled,
+            TaskStatus::Cancelled,
             &decision.who,
             &reason_or_default(decision, "cancelled"),
             decision.at,
         )?;
         return Ok(Vec::new());
     }
-    if row.task.status != Status::WaitingHitl {
+    if row.task.status != TaskStatus::WaitingHitl {
         return resume_parked_node(connection, decision, item, &row);
     }
     let why = reason_or_default(decision, "a person decided");
@@ -266,7 +266,7 @@ fn decide_task_step(
     let mut row = resume_waiting_task(connection, task_id, &decision.who, &why, decision.at)?;
     let step = body_text(item, "step");
     match decision.kind {
-        Verdict::Skip => skip_step(connection, &mut row, step, decision)?,
+        DecisionKind::Skip => skip_step(connection, &mut row, step, decision)?,
         _ => discard_step_output(connection, &mut row, step, decision)?,
     }
     let run = build_run_for_item(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
@@ -281,7 +281,7 @@ fn resume_parked_node(
     item: &ItemRow,
     row: &TaskRow,
 ) -> Result<Vec<RunId>> {
-    if decision.kind == Verdict::Skip {
+    if decision.kind == DecisionKind::Skip {
         return Ok(Vec::new());
     }
     let node = body_text(item, "node").parse().unwrap_or(NodeName::ExecuteTool);
@@ -372,7 +372,7 @@ fn build_decision_run(
 fn decide_mail(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
     let mail_id =
         item.mail_id.ok_or_else(|| StoreError::Refused("the item concerns neither a task nor a mail".into()))?;
-    if decision.kind == Verdict::Retry {
+    if decision.kind == DecisionKind::Retry {
         return ledger::retry_mail(connection, mail_id, &item.user, decision.at).map(|run| vec![run]);
     }
     ledger::record_outcome(

@@ -2,8 +2,8 @@
 
 use super::{json_extract_sql, parse_column, query_readable, task};
 use crate::{
-    model::Instant,
-    store::{StoreReader, error::Result, value::TaskRow},
+    model::{Instant, TaskRow},
+    store::{StoreReader, error::Result},
 };
 
 impl StoreReader<'_> {

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 
 use super::{parse_column, query_optional, query_readable};
 use crate::{
+    document::{Document, FullTextHit, QueryTerms, is_trigram},
     model::AccountId,
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _},
-        tokeniser::{QueryTerms, is_trigram},
-        value::{Document, FullTextHit},
     },
 };
 

@@ -4,11 +4,10 @@ use serde_json::Value;
 
 use super::{decode_json_column, json_extract_sql, parse_column, query_optional, query_readable};
 use crate::{
-    model::{Instant, RunFeedback, RunId, TaskId},
+    model::{Instant, RunFeedback, RunId, TaskId, nightly::ReplyOutcome},
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _},
-        nightly::ReplyOutcome,
     },
 };
 

@@ -5,12 +5,15 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, history, item, json_extract_sql, parse_column, query_readable, task, task_edit};
 use crate::{
-    model::{AccountId, EventChange, Instant, Mail, MailId, Status, TaskId, fingerprint},
+    followup::fingerprint,
+    model::{
+        AccountId, Checkpoint, EventChange, FollowUp, Instant, Kinship, Mail, MailId, RelatedTask, TaskId, TaskRow,
+        TaskStatus,
+    },
     store::{
         StoreReader,
         error::{Result, StoreError},
         session::Session,
-        value::{Checkpoint, FollowUp, Kinship, RelatedTask, TaskRow},
     },
 };
 
@@ -181,7 +184,7 @@ pub(in crate::store) fn apply_event_change(
         return Ok(());
     }
     let EventChange::Updated { objective, deadline, due_at, duration } = change else {
-        return task_edit::transition_task(session, &row, Status::Cancelled, who, why, at);
+        return task_edit::transition_task(session, &row, TaskStatus::Cancelled, who, why, at);
     };
     item::void_of_task(session, task_id, why, at)?;
     task_edit::void_actions(session, &row, (who, why), at)?;

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::{execute, parse_column, query_optional, query_readable};
 use crate::{
-    model::{Instant, TaskId},
-    store::{StoreReader, error::Result, value::HistoryRow},
+    model::{HistoryRow, Instant, TaskId},
+    store::{StoreReader, error::Result},
 };
 
 /// One change of one field.

@@ -6,11 +6,13 @@ use super::{
     decode_json_column, execute, parse_column, parse_optional_column, query_optional, query_readable, queue_limit,
 };
 use crate::{
-    model::{AccountId, Instant, ItemId, ItemKind, ItemState, MailId, RunId, TaskId, UserId, ids::sha256_hex},
+    model::{
+        AccountId, Instant, ItemId, ItemKind, ItemRow, ItemState, MailId, NewItem, QueueLimits, RunId, TaskId, UserId,
+        ids::sha256_hex,
+    },
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        value::{ItemRow, NewItem, QueueLimits},
     },
 };
 

@@ -9,18 +9,14 @@ use super::{
 };
 use crate::{
     model::{
-        AccountId, Instant, MailId, MailState, NodeName, RunId, RunKind, RunState, Status, TaskId, UserId,
-        audit::AuditEntry,
+        AccountId, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, MailContext, MailEdit,
+        MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskId, TaskStatus, UnchangedFile,
+        UserId, audit::AuditEntry, nightly::CorrectionKind,
     },
     store::{
         error::{Result, StoreError},
-        nightly::CorrectionKind,
         prepared::{self, EncodedMail},
         session::Session,
-        value::{
-            Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, MailContext, MailEdit, MailEditKind,
-            NewRun, UnchangedFile,
-        },
     },
 };
 
@@ -193,7 +189,7 @@ fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: M
     }
     let why = format!("was still being written when it was read; mail {whole} is the whole of it");
     for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
-        task_edit::transition_task(session, task, Status::Cancelled, INTAKE, &why, batch.at)?;
+        task_edit::transition_task(session, task, TaskStatus::Cancelled, INTAKE, &why, batch.at)?;
     }
     record_outcome(session, first, MailState::NoTask, &why, None, batch.at)?;
     Ok(Some(first))
@@ -315,7 +311,7 @@ fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry
     }
     for task in super::task::of_mail(connection, edit.mail_id)? {
         if !task.task.status.is_terminal() {
-            task_edit::transition_task(connection, &task, Status::Cancelled, "person", "not a task", edit.at)?;
+            task_edit::transition_task(connection, &task, TaskStatus::Cancelled, "person", "not a task", edit.at)?;
         }
     }
     record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)

@@ -6,12 +6,8 @@ use rusqlite::Row;
 
 use super::{parse_column, parse_optional_column, query_optional, query_readable};
 use crate::{
-    model::{AccountId, Instant, MailId, MailState},
-    store::{
-        StoreReader,
-        error::Result,
-        value::{LedgerFileRow, LedgerRow},
-    },
+    model::{AccountId, Instant, LedgerFileRow, LedgerRow, MailId, MailState},
+    store::{StoreReader, error::Result},
 };
 
 const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.direction, l.arrived_at, l.size, l.state, l.reason, l.task_id, \

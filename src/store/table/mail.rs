@@ -2,15 +2,18 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{decode_json_column, execute, followup, json_extract_sql, parse_column, query_optional, query_readable};
+use super::{
+    decode_json_column, execute, followup, json_extract_sql, parse_column, parse_optional_column, query_optional,
+    query_readable,
+};
 use crate::{
-    model::{AccountId, Direction, Instant, Mail, MailId, fingerprint},
+    followup::fingerprint,
+    model::{AccountId, Arrival, Direction, Instant, Mail, MailContext, MailId},
     store::{
         StoreReader,
         error::{Result, StoreContext},
         prepared::EncodedMail,
         session::Session,
-        value::{Arrival, MailContext},
     },
 };
 
@@ -127,7 +130,8 @@ pub(in crate::store) fn load_mail_context(
                 thread_mine: row.get(6)?,
                 muted: row.get(7)?,
                 alone: row.get(8)?,
-                kind: row.get(9)?,
+                // An account whose kind cannot be read holds no mail of it up.
+                kind: parse_optional_column(row, 9).unwrap_or_default(),
                 tasks: Vec::new(),
             };
             Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))

@@ -7,14 +7,10 @@ use super::{
 };
 use crate::{
     model::{
-        Instant, RunId,
+        CostRow, Instant, ModelCallRow, NewModelCall, RecordedReply, RunId,
         llm::{ModelCall, ModelUsage, Outcome},
     },
-    store::{
-        StoreReader,
-        error::Result,
-        value::{CostRow, ModelCallRow, NewModelCall, RecordedReply},
-    },
+    store::{StoreReader, error::Result},
 };
 
 /// Which asking a row is about.

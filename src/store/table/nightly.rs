@@ -10,14 +10,17 @@ use super::{
     query_first_readable, query_optional, query_readable, task, task_edit,
 };
 use crate::{
-    model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
+    model::{
+        AccountId, Instant, ItemId, MailId, TaskId, TaskStatus,
+        audit::AuditEntry,
+        nightly::{
+            BeginNightly, DuplicateTasks, EndNightly, LearnedEntryRow, LiveRulesVersion, NewProposal, NewRulesVersion,
+            NightlyRow, NightlyState, PastMail, PastTask, ProposalRow, RulesVersionRow,
+        },
+    },
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        nightly::{
-            BeginNightly, DuplicateTasks, EndNightly, LearnedEntryRow, LiveRulesVersion, NewProposal, NewRulesVersion,
-            NightlyRow, PastMail, PastTask, ProposalRow, RulesVersionRow,
-        },
     },
 };
 
@@ -32,25 +35,32 @@ fn build_audit_entry(at: Instant, who: &str, act: &str, subject: String, detail:
 
 /// Claims the date. Refused when it was done; a run that was cut off is taken up by its own id.
 pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNightly) -> Result<()> {
-    let sql = "INSERT INTO night (date, scheduled_at, run_id, state, begun_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO nightly (date, scheduled_at, run_id, state, begun_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     let (run, at) = (night.run_id.to_string(), night.at.to_string());
     for (date, due) in &night.missed {
-        execute(connection, sql, (date, due.to_string(), &run, "caught_up", &at), "making up for a night")?;
+        execute(
+            connection,
+            sql,
+            (date, due.to_string(), &run, NightlyState::CaughtUp.as_str(), &at),
+            "making up for a night",
+        )?;
     }
     let due = night.scheduled_at.to_string();
-    if execute(connection, sql, (&night.date, due, &run, "running", &at), "beginning a night")? == 0 {
-        let known = "SELECT state FROM night WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
+    if execute(connection, sql, (&night.date, due, &run, NightlyState::Running.as_str(), &at), "beginning a night")?
+        == 0
+    {
+        let known = "SELECT state FROM nightly WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
         let mine = query_optional(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
         return mine.ok_or_else(|| StoreError::Refused(format!("the night of {} was done already", night.date)));
     }
     audit::append(
         connection,
-        &build_audit_entry(night.at, NIGHTLY_ACTOR, "night_begun", format!("night:{}", night.date), run),
+        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_begun", format!("nightly:{}", night.date), run),
     )
 }
 
 pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly) -> Result<()> {
-    let sql = "UPDATE night SET state = 'done', ended_at = ?3, report = ?4 WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
+    let sql = "UPDATE nightly SET state = 'done', ended_at = ?3, report = ?4 WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
     let report = serde_json::to_string(&night.report).context("encoding a report")?;
     let values = (&night.date, night.run_id.to_string(), night.at.to_string(), report);
     if execute(connection, sql, values, "ending a night")? == 0 {
@@ -66,7 +76,7 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
     }
     audit::append(
         connection,
-        &build_audit_entry(night.at, NIGHTLY_ACTOR, "night_ended", format!("night:{}", night.date), String::new()),
+        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_ended", format!("nightly:{}", night.date), String::new()),
     )
 }
 
@@ -161,7 +171,7 @@ pub(in crate::store) fn cancel_duplicate_task(
     }
     let row = task::get(connection, twins.newer)?;
     let why = format!("duplicate of {}: {}", twins.older, twins.why);
-    task_edit::transition_task(connection, &row, Status::Cancelled, NIGHTLY_ACTOR, &why, at)
+    task_edit::transition_task(connection, &row, TaskStatus::Cancelled, NIGHTLY_ACTOR, &why, at)
 }
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
@@ -210,14 +220,14 @@ fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
         date: row.get(0)?,
         scheduled_at: parse_column(row, 1)?,
         run_id: parse_column(row, 2)?,
-        state: row.get(3)?,
+        state: parse_column(row, 3)?,
         begun_at: parse_column(row, 4)?,
         ended_at: parse_optional_column(row, 5)?,
         report: serde_json::from_str(&text).unwrap_or(Value::Null),
     })
 }
 
-const NIGHTLY_COLUMNS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM night";
+const NIGHTLY_COLUMNS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM nightly";
 const VERSION_COLUMNS: &str = "SELECT version, at, who, run_id, why, rules, guidelines, edits FROM rules_version";
 
 fn version_row(row: &Row<'_>) -> rusqlite::Result<RulesVersionRow> {
@@ -240,7 +250,7 @@ impl StoreReader<'_> {
 
     /// The newest date that was seen to.
     pub fn last_nightly_date(&self) -> Result<Option<String>> {
-        let sql = "SELECT max(date) FROM night WHERE state <> 'running'";
+        let sql = "SELECT max(date) FROM nightly WHERE state <> 'running'";
         query_optional(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
     }
 

@@ -8,13 +8,12 @@ use super::{
 };
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, Status, TaskId,
-        audit::AuditEntry, ids::sha256_hex,
+        AccountMode, Action, ActionId, ActionMove, ApprovalUse, Effect, Instant, NewAction, OutboxRow, OutboxState,
+        RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
     },
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        value::{ActionMove, ApprovalUse, NewAction, OutboxRow, TaskRow},
     },
 };
 
@@ -121,7 +120,7 @@ fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()
         Ok((
             row.get(0)?,
             parse_optional_column::<AccountMode>(row, 1)?,
-            parse_optional_column::<Status>(row, 2)?,
+            parse_optional_column::<TaskStatus>(row, 2)?,
             row.get(3)?,
         ))
     })?;

@@ -5,11 +5,8 @@ use rusqlite::Connection;
 
 use super::{json_extract_sql, query_optional};
 use crate::{
-    model::{AccountId, MailId},
-    store::{
-        error::{Result, StoreError},
-        value::QueueLimits,
-    },
+    model::{AccountId, MailId, QueueLimits},
+    store::error::{Result, StoreError},
 };
 
 /// Who wrote the mail that causes a question.

@@ -4,11 +4,13 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, parse_column, parse_optional_column, query_optional, query_readable, task, task_edit};
 use crate::{
-    model::{AccountId, Action, ActionId, Instant, Recurrence, Status, TaskId, UserId, action::InvoiceRecord},
+    model::{
+        AccountId, Action, ActionId, Instant, InvoiceRow, Recurrence, ReminderRow, ShownReminder, TaskId, TaskStatus,
+        UserId, action::InvoiceRecord,
+    },
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _},
-        value::{InvoiceRow, ReminderRow, ShownReminder},
     },
 };
 
@@ -90,7 +92,7 @@ fn complete_reminder_step(connection: &Connection, task_id: TaskId, at: Instant)
     task::update(connection, &changed, row.revision, None)?;
     if is_done {
         let row = task::get(connection, task_id)?;
-        task_edit::transition_task(connection, &row, Status::Done, "reminder", "it was shown at its time", at)?;
+        task_edit::transition_task(connection, &row, TaskStatus::Done, "reminder", "it was shown at its time", at)?;
     }
     Ok(())
 }

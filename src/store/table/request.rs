@@ -4,13 +4,13 @@ use rusqlite::Connection;
 
 use super::{execute, parse_column, query_optional, query_readable};
 use crate::{
-    model::Instant,
+    model::{Instant, RequestKind},
     store::{StoreReader, error::Result},
 };
 
-pub(in crate::store) fn add_request(connection: &Connection, kind: &str, at: Instant) -> Result<i64> {
+pub(in crate::store) fn add_request(connection: &Connection, kind: RequestKind, at: Instant) -> Result<i64> {
     let sql = "INSERT INTO request (kind, state, asked_at) VALUES (?1, 'asked', ?2)";
-    execute(connection, sql, (kind, at.to_string()), "leaving a request")?;
+    execute(connection, sql, (kind.as_str(), at.to_string()), "leaving a request")?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -22,10 +22,10 @@ pub(in crate::store) fn update_request(connection: &Connection, request: i64, an
 }
 
 impl StoreReader<'_> {
-    /// What other commands asked for and nobody has answered.
-    pub fn open_requests(&self) -> Result<Vec<(i64, String, Instant)>> {
-        let sql = "SELECT request, kind, asked_at FROM request WHERE state IN ('asked', 'working') ORDER BY request";
-        query_readable(self.0, sql, [], "listing requests", |row| Ok((row.get(0)?, row.get(1)?, parse_column(row, 2)?)))
+    /// Returns the requests that nobody has answered, oldest first. One of an unknown kind is unreadable and left out.
+    pub fn open_requests(&self) -> Result<Vec<(i64, RequestKind)>> {
+        let sql = "SELECT request, kind FROM request WHERE state IN ('asked', 'working') ORDER BY request";
+        query_readable(self.0, sql, [], "listing requests", |row| Ok((row.get(0)?, parse_column(row, 1)?)))
     }
 
     pub fn request_answer(&self, request: i64) -> Result<Option<String>> {

@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Addressed, Change, Direction, Door, Instant, ItemId, ItemKind, ItemState, Mail,
-        MailState, Move, NodeName, OutboxState, Priority, Recurrence, RiskClass, RunId, RunKind, RunState, RunStatus,
-        Status, Subtask, TaskContext, TaskId, UrgencyOrigin,
+        AccountMode, Action, ActionId, Addressed, Change, DecisionChannel, Direction, Instant, ItemId, ItemKind,
+        ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind,
+        RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow,
+        UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
+        nightly::{CorrectionKind, NightlyState},
     },
     store::{
         StoreReader,
         error::{Result, StoreContext as _},
-        nightly::CorrectionKind,
-        value::{UnreadableRow, UnreadableRows},
     },
 };
 
@@ -78,7 +78,12 @@ const TABLES: &[CheckedTable] = &[
     checked_table(
         "account",
         "account",
-        &[("mode", check_parses::<AccountMode>), ("created_at", AT), ("polled_at", AT)],
+        &[
+            ("kind", check_parses::<MailboxKind>),
+            ("mode", check_parses::<AccountMode>),
+            ("created_at", AT),
+            ("polled_at", AT),
+        ],
     ),
     checked_table("account_condition", "account", &[("at", AT)]),
     checked_table(
@@ -109,7 +114,7 @@ const TABLES: &[CheckedTable] = &[
             ("created_at", AT),
             ("context", check_json::<TaskContext>),
             ("priority", check_parses::<Priority>),
-            ("status", check_parses::<Status>),
+            ("status", check_parses::<TaskStatus>),
             ("subtasks", check_json::<Vec<Subtask>>),
             ("last_updated", AT),
             ("tool_output", check_json::<Map<String, Value>>),
@@ -214,7 +219,7 @@ const TABLES: &[CheckedTable] = &[
             ("reminded_at", AT),
         ],
     ),
-    checked_table("request", "request", &[("asked_at", AT)]),
+    checked_table("request", "request", &[("kind", check_parses::<RequestKind>), ("asked_at", AT)]),
     checked_table("search_doc", "doc_id", &[("doc", check_document_key), ("at", AT)]),
     checked_table(
         "approval",
@@ -222,7 +227,7 @@ const TABLES: &[CheckedTable] = &[
         &[
             ("action_id", ACTION),
             ("item_id", ITEM),
-            ("door", check_parses::<Door>),
+            ("door", check_parses::<DecisionChannel>),
             ("granted_at", AT),
             ("expires_at", AT),
             ("used_at", AT),
@@ -231,12 +236,13 @@ const TABLES: &[CheckedTable] = &[
     checked_table("consumed", "sha256", &[("at", AT)]),
     checked_table("journal", "action_id", &[("action_id", ACTION), ("done_at", AT), ("undone_at", AT)]),
     checked_table(
-        "night",
+        "nightly",
         "date",
         &[
             ("date", DAY),
             ("scheduled_at", AT),
             ("run_id", RUN),
+            ("state", check_parses::<NightlyState>),
             ("begun_at", AT),
             ("ended_at", AT),
             ("report", check_json_or_empty::<IgnoredAny>),

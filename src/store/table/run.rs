@@ -8,14 +8,13 @@ use super::{
 };
 use crate::{
     model::{
-        AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
-        TaskId, UserId, run::STATE_SCHEMA,
+        AccountId, Change, Checkpoint, Facts, Instant, ItemId, ItemKind, MailId, MailState, NewItem, NewRun, NodeName,
+        RecordedReply, RunId, RunStatus, TaskId, TaskStatus, UserId, run::STATE_SCHEMA,
     },
     store::{
         error::{Result, StoreContext, StoreError},
         prepared::{EncodedCheckpoint, SearchEntry},
         session::Session,
-        value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
 };
 
@@ -330,7 +329,7 @@ fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &s
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 
-fn set_task_status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
+fn set_task_status(connection: &Connection, point: &Checkpoint, to: TaskStatus, why: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
     let (from, _) = task::status_and_priority(connection, after.task_id)?;
     let mv = task::StatusTransition {

@@ -10,11 +10,12 @@ use super::{
     read_reply_column,
 };
 use crate::{
-    model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
+    model::{
+        AccountId, CheckpointRow, Instant, MailId, RecordedReply, RunId, RunRecord, RunRow, RunState, RunStatus, UserId,
+    },
     store::{
         StoreReader,
         error::{Result, StoreError},
-        value::{CheckpointRow, RecordedReply, RunRecord, RunRow},
     },
 };
 

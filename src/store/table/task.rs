@@ -7,13 +7,12 @@ use super::{
     query_optional, query_readable, search_index,
 };
 use crate::{
-    model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
+    model::{AccountId, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
         prepared::SearchEntry,
         session::Session,
-        value::TaskRow,
     },
 };
 
@@ -98,8 +97,14 @@ pub(in crate::store) fn open(
     }
     facts::store_task_facts(session, task.task_id, of)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
-    let born =
-        StatusTransition { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
+    let born = StatusTransition {
+        account: owner.account,
+        from: "",
+        to: TaskStatus::New,
+        who: owner.who,
+        why: &task.source,
+        at,
+    };
     record_status_transition(session, task.task_id, &born)
 }
 
@@ -108,7 +113,7 @@ pub(in crate::store) struct StatusTransition<'a> {
     pub(in crate::store) account: &'a AccountId,
     /// Empty at birth.
     pub(in crate::store) from: &'a str,
-    pub(in crate::store) to: Status,
+    pub(in crate::store) to: TaskStatus,
     pub(in crate::store) who: &'a str,
     pub(in crate::store) why: &'a str,
     pub(in crate::store) at: Instant,
@@ -141,7 +146,7 @@ fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &Statu
     audit::append(connection, &entry)
 }
 
-/// Status and priority as they stand.
+/// TaskStatus and priority as they stand.
 pub(in crate::store) fn status_and_priority(connection: &Connection, task_id: TaskId) -> Result<(String, String)> {
     let sql = "SELECT status, priority FROM tasks WHERE task_id = ?1";
     query_optional(connection, sql, [task_id.to_string()], "reading a task", |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -242,7 +247,7 @@ impl StoreReader<'_> {
             .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
-    pub fn task_counts(&self) -> Result<Vec<(Status, u64)>> {
+    pub fn task_counts(&self) -> Result<Vec<(TaskStatus, u64)>> {
         let sql = "SELECT status, count(*) FROM tasks GROUP BY status ORDER BY status";
         query_readable(self.0, sql, [], "counting tasks", |row| {
             Ok((parse_column(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()))

@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use super::{correction, decision, execute, facts, history, item, outbox, reminder, search_index, task};
 use crate::{
-    model::{ActionId, Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
+    model::{
+        ActionId, Instant, NewReminder, Rerank, Subtask, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
+        nightly::CorrectionKind, task::INSTRUCTION,
+    },
     store::{
         error::{Result, StoreError},
-        nightly::CorrectionKind,
         prepared::build_task_entry_with_due_vectors,
         session::Session,
-        value::{NewReminder, Rerank, TaskEdit, TaskEditKind, TaskRow},
     },
 };
 
@@ -21,8 +22,8 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         let ready = task::StatusTransition {
             account: &edit.account,
-            from: Status::New.as_str(),
-            to: Status::Ready,
+            from: TaskStatus::New.as_str(),
+            to: TaskStatus::Ready,
             who: "person",
             why: "added by hand",
             at: edit.at,
@@ -51,8 +52,8 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
         return Err(StoreError::Refused(format!("task {} is {}: {advice}", task_label(&row), row.task.status)));
     }
     match &edit.kind {
-        TaskEditKind::Done => transition_task(session, &row, Status::Done, "person", &edit.why, edit.at)?,
-        TaskEditKind::Cancel => transition_task(session, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
+        TaskEditKind::Done => transition_task(session, &row, TaskStatus::Done, "person", &edit.why, edit.at)?,
+        TaskEditKind::Cancel => transition_task(session, &row, TaskStatus::Cancelled, "person", &edit.why, edit.at)?,
         TaskEditKind::Snooze(until) => snooze(session, &row, *until, edit)?,
         TaskEditKind::InstructStep { step, words } => instruct_step(session, &row, step, words, edit)?,
         _ => change_field(session, &row, edit)?,
@@ -68,7 +69,7 @@ fn task_label(row: &TaskRow) -> String {
 pub(in crate::store) fn transition_task(
     connection: &Connection,
     row: &TaskRow,
-    to: Status,
+    to: TaskStatus,
     who: &str,
     why: &str,
     at: Instant,
@@ -105,12 +106,12 @@ pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]
 }
 
 /// The shortest legal way.
-fn status_path(from: Status, to: Status) -> Vec<Status> {
-    if to == Status::Cancelled {
+fn status_path(from: TaskStatus, to: TaskStatus) -> Vec<TaskStatus> {
+    if to == TaskStatus::Cancelled {
         return vec![to];
     }
-    let line = [Status::New, Status::Ready, Status::InProgress, Status::Done];
-    let from = if from == Status::WaitingHitl { Status::Ready } else { from };
+    let line = [TaskStatus::New, TaskStatus::Ready, TaskStatus::InProgress, TaskStatus::Done];
+    let from = if from == TaskStatus::WaitingHitl { TaskStatus::Ready } else { from };
     line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
 }
 
@@ -128,7 +129,7 @@ pub(super) fn void_actions(
 ) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
     item::void_actions_of_task(connection, row.task.task_id, why, at)?;
-    if row.task.status == Status::WaitingHitl && !item::has_open_item(connection, row.task.task_id)? {
+    if row.task.status == TaskStatus::WaitingHitl && !item::has_open_item(connection, row.task.task_id)? {
         return end_waiting(connection, row, (who, why), at);
     }
     Ok(())
@@ -191,7 +192,7 @@ fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str),
     let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
-        to: Status::InProgress,
+        to: TaskStatus::InProgress,
         who,
         why: &format!("{why}, so what it waited for is void"),
         at,
@@ -313,7 +314,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     successor.task_id = TaskId::derive(edit.at, &["reopen", &row.task.task_id.to_string()]);
     successor.created_at = edit.at;
     successor.last_updated = edit.at;
-    successor.status = Status::New;
+    successor.status = TaskStatus::New;
     successor.result_summary = None;
     successor.context.more.insert("reopened_from".into(), Value::from(row.task.task_id.to_string()));
     let sql = "UPDATE task_owner SET number = NULL WHERE task_id = ?1";
@@ -327,14 +328,14 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     execute(session, sql, values, "taking a number over")?;
     reminder::reassign_to_task(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
-    task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
+    task::update(session, &Task { status: TaskStatus::New, ..successor.clone() }, opened.revision, None)?;
     transition_task(session, &opened, before, "person", &edit.why, edit.at)?;
     record_correction(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }
 
 /// Where it stood before it ended; a wait for a person becomes work in progress, because what it waited for is void.
-fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<Status> {
+fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<TaskStatus> {
     let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC";
     let ended = row.task.status.as_str();
     let before = super::query_first_readable(
@@ -345,11 +346,11 @@ fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<Status> {
         |found| super::parse_column(found, 0),
     )?;
     Ok(match before {
-        Some(Status::WaitingHitl) => Status::InProgress,
+        Some(TaskStatus::WaitingHitl) => TaskStatus::InProgress,
         // Completing by hand walks through IN_PROGRESS; what a person reopens waits for them again.
-        Some(Status::InProgress) if row.task.subtasks.iter().any(|subtask| !subtask.done) => Status::InProgress,
+        Some(TaskStatus::InProgress) if row.task.subtasks.iter().any(|subtask| !subtask.done) => TaskStatus::InProgress,
         Some(status) if !status.is_terminal() => status,
-        _ => Status::Ready,
+        _ => TaskStatus::Ready,
     })
 }
 

@@ -4,10 +4,10 @@ use rusqlite::Connection;
 
 use super::{decode_json_column, document_search, execute, query_optional, query_readable, setting};
 use crate::{
-    model::{AccountId, Mail, TaskId, snippet},
+    document::{DueDocument, EmbeddedDocument, VectorDocument, VectorRow, snippet},
+    model::{AccountId, Mail, TaskId},
     store::{
         StoreReader,
-        embedding::{DueDocument, EmbeddedDocument, VectorDocument, VectorRow},
         error::{Result, SkipUnreadable as _, StoreContext},
         prepared::PreparedVectors,
     },

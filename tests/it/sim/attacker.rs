@@ -2,14 +2,14 @@
 //! mail to be made cheap, and mails that talk to the one who learns.
 
 use super::{Habit, Posting, Reach, Style};
-use crate::house::Dice;
+use crate::support::test_home::SeededRandom;
 
 /// Senders who tell the same story.
 pub(crate) const AGREEING: u64 = 20;
 
-pub(super) fn mail(day: u32, nth: u64, habits: &[Habit], dice: &mut Dice) -> Posting {
+pub(super) fn mail(day: u32, nth: u64, habits: &[Habit], dice: &mut SeededRandom) -> Posting {
     let id = format!("d{day}-x{nth}");
-    let one_of = |dice: &mut Dice, limit: usize| usize::try_from(dice.below(limit as u64)).unwrap();
+    let one_of = |dice: &mut SeededRandom, limit: usize| usize::try_from(dice.below(limit as u64)).unwrap();
     match dice.below(5) {
         // Agreeing senders, each verified under a domain of its own.
         0 => {

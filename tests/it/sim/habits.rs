@@ -3,7 +3,7 @@
 use adjutant::model::Priority;
 
 use super::{Habit, Posting, Reach, Style, Wish};
-use crate::house::Dice;
+use crate::support::test_home::SeededRandom;
 
 /// Mail whose level is right as it is.
 const NEUTRAL: u64 = 18;
@@ -91,7 +91,7 @@ pub(super) fn mail(day: u32, nth: usize, habit: &Habit, sender: &str) -> Posting
     }
 }
 
-pub(super) fn neutral(day: u32, dice: &mut Dice) -> Vec<Posting> {
+pub(super) fn neutral(day: u32, dice: &mut SeededRandom) -> Vec<Posting> {
     let mails = (0..NEUTRAL).filter(|_| dice.below(100) < 30).collect::<Vec<_>>();
     mails
         .into_iter()

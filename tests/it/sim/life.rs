@@ -5,13 +5,12 @@ use std::collections::HashMap;
 
 use adjutant::{
     app::App,
-    model::{Facts, Instant, ItemKind, Priority},
+    model::{Facts, Instant, ItemKind, Priority, TaskEditKind},
     rules::{BUILT_IN, RuleSet},
-    store::value::TaskEditKind,
 };
 
 use super::{DAYS, Habit, NOTICES, Posting, TURN, WHIMS, Wish, day, habits};
-use crate::house::{Dice, House};
+use crate::support::test_home::{SeededRandom, TestHome};
 
 /// From the morning's mail at eight to twenty past three.
 const NIGHT: i64 = 19 * 3600 + 20 * 60;
@@ -26,10 +25,10 @@ pub(crate) struct Learning {
 }
 
 pub(crate) struct Life {
-    pub(crate) house: House,
+    pub(crate) home: TestHome,
     habits: Vec<Habit>,
-    mail: Dice,
-    attacker: Option<Dice>,
+    mail: SeededRandom,
+    attacker: Option<SeededRandom>,
     seed: u64,
     postings: HashMap<String, Posting>,
     /// By habit, before and after the person changed their mind.
@@ -45,19 +44,19 @@ pub(crate) struct Life {
 
 impl Life {
     pub(crate) fn new(seed: u64, attacked: bool) -> Self {
-        let house = House::active();
+        let home = TestHome::active();
         let habits = habits();
         for name in ["choir", "garden"] {
             let sent = format!(
                 "From: Alex Green <you@home.example>\nTo: ruth@{name}.example\nSubject: Hello\nDate: Sun, 15 Nov 2026 08:00:00 +0000\nMessage-ID: <s{name}@home.example>\n\nHello Ruth.\n"
             );
-            house.deliver_into(".Sent/cur", &format!("{name}.eml:2,S"), sent);
+            home.deliver_into(".Sent/cur", &format!("{name}.eml:2,S"), sent);
         }
         Self {
-            house,
+            home,
             habits,
-            mail: Dice::seeded(seed),
-            attacker: attacked.then(|| Dice::seeded(seed ^ 0xbad)),
+            mail: SeededRandom::seeded(seed),
+            attacker: attacked.then(|| SeededRandom::seeded(seed ^ 0xbad)),
             seed,
             postings: HashMap::new(),
             learning: HashMap::new(),
@@ -70,12 +69,12 @@ impl Life {
 
     pub(crate) async fn live(&mut self, days: u32) {
         for nth in 0..days.min(DAYS) {
-            self.house.clock.advance(if nth == 0 { 0 } else { 24 * 3600 - NIGHT });
+            self.home.clock.advance(if nth == 0 { 0 } else { 24 * 3600 - NIGHT });
             self.morning(nth).await;
-            let app = self.house.app().await;
+            let app = self.home.app().await;
             self.look_at_the_mail(nth, &app).await;
             self.answer_questions(&app).await;
-            self.house.clock.advance(NIGHT);
+            self.home.clock.advance(NIGHT);
             app.run_nightly_if_due().await.unwrap();
             self.examine(nth);
         }
@@ -84,21 +83,21 @@ impl Life {
     async fn morning(&mut self, nth: u32) {
         let mails = day(nth, &self.habits, &mut self.mail, self.attacker.as_mut());
         for posting in mails {
-            self.house.post(&posting.letter(&self.house));
+            self.home.post(&posting.letter(&self.home));
             self.hostile += u32::from(posting.hostile);
             self.postings.insert(posting.id.clone(), posting);
         }
-        self.house.once().await;
+        self.home.once().await;
     }
 
     /// The same coin for the same mail, attacked or not.
     fn coin(&self, id: &str, salt: u64) -> u64 {
         let hash = id.bytes().fold(self.seed ^ salt, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        Dice::seeded(hash).below(100)
+        SeededRandom::seeded(hash).below(100)
     }
 
     async fn look_at_the_mail(&mut self, nth: u32, app: &App) {
-        let rows = self.house.sql(&format!(
+        let rows = self.home.sql(&format!(
             "SELECT m.message_id, l.mail_id, l.state, coalesce(t.task_id, ''), coalesce(t.priority, ''), t.created_at, f.sender
              FROM ledger l JOIN mail m USING (mail_id) JOIN mail_facts f USING (mail_id) LEFT JOIN tasks t ON t.task_id = l.task_id
              WHERE m.message_id LIKE '<d{nth}-%' ORDER BY l.mail_id"
@@ -208,9 +207,9 @@ impl Life {
 
     /// Which habits the morning's rules know, or ask about.
     fn examine(&mut self, nth: u32) {
-        let rules = RuleSet::parse("priority.yml", &self.house.read("rules/priority.yml")).unwrap();
+        let rules = RuleSet::parse("priority.yml", &self.home.read("rules/priority.yml")).unwrap();
         let asked: Vec<String> =
-            self.house.sql("SELECT edit FROM proposal").into_iter().map(|row| row[0].clone()).collect();
+            self.home.sql("SELECT edit FROM proposal").into_iter().map(|row| row[0].clone()).collect();
         for ((habit, phase), learning) in &mut self.learning {
             let (None, Some((_, facts, at))) = (learning.learned_on, &learning.third) else { continue };
             let habit = &self.habits[*habit];

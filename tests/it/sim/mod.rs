@@ -9,7 +9,7 @@ pub(crate) mod life;
 
 use adjutant::model::Priority;
 
-use crate::house::{Dice, House, Letter};
+use crate::support::test_home::{MailBuilder, SeededRandom, TestHome};
 
 pub(crate) use habits::habits;
 
@@ -107,7 +107,7 @@ pub(crate) struct Posting {
 }
 
 impl Posting {
-    pub(crate) fn letter(&self, house: &House) -> Letter {
+    pub(crate) fn letter(&self, home: &TestHome) -> MailBuilder {
         let topic = self.id.replace('-', " ");
         let body = self.body.clone().unwrap_or_else(|| match self.style {
             Style::Question => format!("Hello Alex,\n\nWhen will you be back at the house about {topic}? I have the keys.\n\nBest\n"),
@@ -120,7 +120,7 @@ impl Posting {
             Style::Listed => format!("Hi all,\n\nAlex, could you please confirm the room for {topic}?\n\nBest\n"),
             Style::News => format!("Hello Alex,\n\nthe hall is closed on Sunday because of {topic}.\n\nBest\n"),
         });
-        let mut letter = house.letter(&self.id).from(&self.from).subject(&self.subject).body(&body);
+        let mut letter = home.letter(&self.id).from(&self.from).subject(&self.subject).body(&body);
         for header in &self.headers {
             letter = letter.header(header);
         }
@@ -129,7 +129,12 @@ impl Posting {
 }
 
 /// The mail of one day. The attacker throws dice of their own: honest mail is the same with them and without.
-pub(crate) fn day(day: u32, habits: &[Habit], dice: &mut Dice, attacker: Option<&mut Dice>) -> Vec<Posting> {
+pub(crate) fn day(
+    day: u32,
+    habits: &[Habit],
+    dice: &mut SeededRandom,
+    attacker: Option<&mut SeededRandom>,
+) -> Vec<Posting> {
     let mut mails = Vec::new();
     for (nth, habit) in habits.iter().enumerate() {
         if dice.below(100) < habit.rate {

@@ -82,7 +82,7 @@ fn work_twice_at_once(world: &mut World) {
 
 /// The time that the processes of this home see.
 fn now(world: &World) -> chrono::DateTime<chrono::Utc> {
-    world.house.clock.now().utc() + chrono::Duration::seconds(world.clock())
+    world.home.clock.now().utc() + chrono::Duration::seconds(world.clock())
 }
 
 /// A mail nobody has seen yet: half of them ask for a meeting, which leads to a question for the person.
@@ -90,7 +90,7 @@ fn letter(world: &mut World) -> (Delivered, String) {
     world.count += 1;
     let token = format!("K{}", world.count);
     let asks_for_a_meeting = world.one_in(2);
-    let letter = world.house.letter(&token).subject(&format!("About {token}")).date(&now(world).to_rfc2822());
+    let letter = world.home.letter(&token).subject(&format!("About {token}")).date(&now(world).to_rfc2822());
     let letter = if asks_for_a_meeting {
         letter.body(&format!(
             "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n\nPS: {token} ends here.\n"
@@ -114,7 +114,7 @@ fn write(world: &World, path: &Path, text: &str) {
 }
 
 fn inbox(world: &World, name: &str) -> PathBuf {
-    world.house.maildir().join("new").join(name)
+    world.home.maildir().join("new").join(name)
 }
 
 fn deliver(world: &mut World) {
@@ -153,7 +153,7 @@ fn meddle_with_the_mailbox(world: &mut World) {
     match world.dice.below(6) {
         0 => {
             let name = path.file_name().unwrap().to_string_lossy().split(':').next().unwrap().to_owned();
-            let read = world.house.maildir().join("cur").join(format!("{name}:2,S"));
+            let read = world.home.maildir().join("cur").join(format!("{name}:2,S"));
             fs::create_dir_all(read.parent().unwrap()).unwrap();
             fs::rename(&path, &read).unwrap();
             world.note(format!("{token} is marked as read"));
@@ -173,7 +173,7 @@ fn meddle_with_the_mailbox(world: &mut World) {
                 fs::remove_file(&path).unwrap();
             }
             if how == 3 {
-                let other = world.house.maildir().join("tmp").join(&mail.token);
+                let other = world.home.maildir().join("tmp").join(&mail.token);
                 write(world, &other, &text);
                 fs::rename(&other, &path).unwrap();
             }
@@ -193,10 +193,10 @@ pub(super) fn finish_writing(world: &mut World, nth: usize) {
 
 fn copy_or_put_back(world: &mut World) {
     world.stop_daemon("TERM");
-    let data = world.house.home().data();
+    let data = world.home.home().data();
     if world.copies.is_empty() || world.one_in(2) {
         let what = if world.one_in(2) { Copied::Database } else { Copied::Folder };
-        let target = world.house.root().join(format!("copies/{}", world.copies.len()));
+        let target = world.home.root().join(format!("copies/{}", world.copies.len()));
         fs::create_dir_all(&target).unwrap();
         copy(&data, &target);
         world.note(format!("copy {} of {what:?}", world.copies.len()));
@@ -247,18 +247,18 @@ fn meddle_with_the_rules(world: &mut World) {
     if world.one_in(3) {
         world.count += 1;
         let version = format!("approvals: {{ grace_seconds: 2 }}\n# version {}", world.count);
-        world.house.policy(&version);
+        world.home.policy(&version);
         world.note("another policy");
         world.excuse_all("another policy");
         return;
     }
     let text = world.pick(BROKEN).unwrap();
-    world.house.write("rules/priority.yml", text);
+    world.home.write("rules/priority.yml", text);
     world.note(format!("the rules are {text:?}"));
 }
 
 pub(super) fn mend_the_rules(world: &World) {
-    world.house.write("rules/priority.yml", adjutant::rules::BUILT_IN);
+    world.home.write("rules/priority.yml", adjutant::rules::BUILT_IN);
 }
 
 fn jump(world: &mut World) {

@@ -13,7 +13,10 @@ mod person;
 mod transport;
 mod world;
 
-use crate::{campaign::Campaign, crash_matrix::knob, house::Dice};
+use crate::{
+    crash_matrix::knob,
+    support::{campaign::Campaign, test_home::SeededRandom},
+};
 
 use self::world::World;
 
@@ -37,7 +40,7 @@ impl Verdict {
 
 /// Lives one life and judges it. A panic of the harness or of the program is a life that got stuck.
 fn judge(seed: u64) -> (Verdict, Vec<String>) {
-    let mut world = World::new(Dice::seeded(seed));
+    let mut world = World::new(SeededRandom::seeded(seed));
     let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         life::live(&mut world);
         oracle::judge(&mut world)
@@ -52,7 +55,7 @@ fn judge(seed: u64) -> (Verdict, Vec<String>) {
 #[test]
 fn whole_homes_keep_every_promise_whatever_happens_to_them() {
     let lives = knob("IT_CASES", 6);
-    let mut dice = Dice::thrown("whole_homes");
+    let mut dice = SeededRandom::thrown("whole_homes");
     let single = std::env::var_os("IT_LIFE").and_then(|text| text.to_str()?.parse().ok());
     let (mut failures, mut sent, mut deaths, mut found) = (Vec::new(), 0, 0, [0; 4]);
     for nth in 0..lives {

@@ -56,7 +56,7 @@ pub(super) struct Accepted {
 /// Everything that was accepted so far.
 pub(super) fn accepted(folder: &Path) -> Vec<Accepted> {
     let spool = folder.join("spool");
-    let names = crate::house::files_in(&spool).into_iter().filter(|name| name.starts_with("accepted."));
+    let names = crate::support::test_home::files_in(&spool).into_iter().filter(|name| name.starts_with("accepted."));
     names.map(|name| read(&fs::read(spool.join(&name)).unwrap(), name)).collect()
 }
 

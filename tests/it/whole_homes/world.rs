@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::transport::{self, Accepted};
-use crate::house::{Answered, Daemon, Dice, House, Kind, finish};
+use crate::support::test_home::{Answered, Daemon, Kind, SeededRandom, TestHome, finish};
 
 /// Where Debian and its kin put the library that shows a process another time.
 const FAKETIME: &[&str] = &[
@@ -67,8 +67,8 @@ pub(super) struct Silence {
 }
 
 pub(super) struct World {
-    pub(super) house: House,
-    pub(super) dice: Dice,
+    pub(super) home: TestHome,
+    pub(super) dice: SeededRandom,
     /// What happened, for whoever reads a failure.
     pub(super) log: Vec<String>,
     pub(super) mails: Vec<Delivered>,
@@ -95,13 +95,13 @@ pub(super) enum Copied {
 }
 
 impl World {
-    pub(super) fn new(dice: Dice) -> Self {
-        let house = House::real_time(Kind::Active);
-        let program = transport::install(&house.root().join("transport"));
-        house.configure(&format!("sendmail = \"{}\"\n", program.display()));
-        house.policy("approvals: { grace_seconds: 2 }");
+    pub(super) fn new(dice: SeededRandom) -> Self {
+        let home = TestHome::real_time(Kind::Active);
+        let program = transport::install(&home.root().join("transport"));
+        home.configure(&format!("sendmail = \"{}\"\n", program.display()));
+        home.policy("approvals: { grace_seconds: 2 }");
         Self {
-            house,
+            home,
             dice,
             log: Vec::new(),
             mails: Vec::new(),
@@ -133,7 +133,7 @@ impl World {
     }
 
     pub(super) fn transport(&self) -> PathBuf {
-        self.house.root().join("transport")
+        self.home.root().join("transport")
     }
 
     pub(super) fn accepted(&self) -> Vec<Accepted> {
@@ -143,7 +143,7 @@ impl World {
     /// Moves the clock that every process of this home sees from now on.
     pub(super) fn jump(&mut self, seconds: i64) {
         self.clock += seconds;
-        let unfinished = self.house.root().join("clock.tmp");
+        let unfinished = self.home.root().join("clock.tmp");
         fs::write(&unfinished, format!("{:+}\n", self.clock)).unwrap();
         fs::rename(unfinished, self.clock_file()).unwrap();
     }
@@ -153,11 +153,11 @@ impl World {
     }
 
     fn clock_file(&self) -> PathBuf {
-        self.house.root().join("clock")
+        self.home.root().join("clock")
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.command(arguments);
+        let mut command = self.home.command(arguments);
         self.show_the_time(&mut command);
         command
     }
@@ -206,7 +206,7 @@ impl World {
 
     /// Runs a command that may not make any file larger than the database is now.
     pub(super) fn run_on_a_full_disk(&mut self, arguments: &[&str]) -> Answered {
-        let database = fs::metadata(self.house.home().database()).map_or(0, |found| found.len());
+        let database = fs::metadata(self.home.home().database()).map_or(0, |found| found.len());
         let blocks = database / 1024 + self.dice.below(64);
         let plain = self.command(arguments);
         let mut shell = Command::new("bash");

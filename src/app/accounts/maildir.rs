@@ -1,0 +1,71 @@
+//! Maildirs as they are configured: what the ledger knows of their files, and which of them it does not.
+
+use std::{io, path::Path};
+
+use crate::{
+    app::App,
+    config::{AccountConfig, AccountKind, SendmailConfig},
+    model::{Account, AccountId, LedgerFileRow},
+    source::{
+        Maildir, Sendmail, SourceError,
+        maildir::{LedgerMessage, MaildirLedger},
+    },
+    store::Store,
+};
+
+impl App {
+    pub(in crate::app) fn open_maildir(
+        &self,
+        account: &AccountConfig,
+        path: &Path,
+        sendmail: Option<&SendmailConfig>,
+    ) -> Maildir {
+        let ledger = FilesOfLedger { store: self.store.clone(), account: account.name.clone() };
+        let sendmail = sendmail.and_then(|sendmail| Sendmail::parse(&sendmail.command_line, sendmail.timeout));
+        Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail)
+    }
+
+    /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no
+    /// row of the ledger stands for. An error means that nobody knows.
+    pub(in crate::app) async fn count_unaccounted_files(&self, account: &Account) -> Result<(u64, u64), SourceError> {
+        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+        let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return Ok((0, 0)) };
+        let AccountKind::Maildir { path, .. } = &configured.kind else { return Ok((0, 0)) };
+        let maildir = self.open_maildir(configured, path, None);
+        let counted = tokio::task::spawn_blocking(move || maildir.count_unaccounted(&cursor)).await;
+        counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() }))
+    }
+
+    /// Returns how many entries in the mailbox are no mail files; none where nobody can look.
+    pub(in crate::app) fn other_entries(&self, account: &Account) -> u64 {
+        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+        let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
+            return 0;
+        };
+        self.open_maildir(configured, path, None).count_other_entries().unwrap_or_default()
+    }
+}
+
+/// What the ledger has of an account's files.
+struct FilesOfLedger {
+    store: Store,
+    account: AccountId,
+}
+
+impl MaildirLedger for FilesOfLedger {
+    fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
+        self.store.read_blocking(|reader| reader.known_files(&self.account)).map_err(io::Error::other)
+    }
+
+    fn messages_named(&self, base: &str) -> io::Result<Vec<LedgerMessage>> {
+        let rows = self
+            .store
+            .read_blocking(|reader| reader.files_with_base_key(&self.account, base))
+            .map_err(io::Error::other)?;
+        let remembered = |row: LedgerFileRow| {
+            let LedgerFileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;
+            LedgerMessage { key, stamp, size, sha256, is_read, is_gone }
+        };
+        Ok(rows.into_iter().map(remembered).collect())
+    }
+}

@@ -1,0 +1,74 @@
+//! The approval queue on the disk, and the time that items may wait.
+
+use chrono::Duration;
+
+use crate::{
+    app::{App, DecisionInput, NotFound},
+    hitl::{DecisionFile, Queue, QueueReport},
+    model::{DecisionChannel, ItemRow},
+    store::{StoreError, Write},
+};
+
+/// How long before its end an item is announced.
+const BEFORE_EXPIRY: Duration = Duration::hours(12);
+
+impl App {
+    /// Brings the files of the queue and the database together, and acts on the decision files that were dropped there.
+    pub async fn reconcile_queue(&self) -> anyhow::Result<QueueReport> {
+        let queue = Queue::at(self.home.queue());
+        let now = self.clock.now();
+        let looked = queue.reconcile(&self.store, now).await?;
+        for dropped in &looked.decisions {
+            match self.record_decision(dropped.item_id, decision_from_file(dropped)).await {
+                Ok(_) => queue.remove_decision(dropped)?,
+                Err(error) if is_permanent_refusal(&error) => {
+                    queue.quarantine_decision(dropped, &format!("{error:#}"), now)?
+                }
+                // A full disk is no answer to a person's word: the file stays, and is tried again at the next look.
+                Err(error) => {
+                    tracing::warn!(
+                        error = format!("{error:#}"),
+                        "a decision file could not be acted on yet and is kept"
+                    );
+                }
+            }
+        }
+        if looked.decisions.is_empty() {
+            return Ok(looked);
+        }
+        let after = queue.reconcile(&self.store, now).await?;
+        Ok(QueueReport { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
+    }
+
+    /// Expires overdue items. Returns those that expire within twelve hours and have not been announced yet.
+    pub async fn expire_overdue_items(&self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.clock.now();
+        let due = self.store.read(move |reader| reader.unannounced_expiring_items(now)).await?;
+        let expired = self.store.read(move |reader| reader.has_overdue_items(now)).await?;
+        if expired || !due.is_empty() {
+            self.store.write(Write::ExpireOverdueItems { at: now }).await?;
+        }
+        let soon = self.store.read(move |reader| reader.unannounced_expiring_items(now.plus(BEFORE_EXPIRY))).await?;
+        if !soon.is_empty() {
+            let items = soon.iter().map(|item| item.item_id).collect();
+            self.store.write(Write::MarkItemsReminded { items, at: now }).await?;
+        }
+        Ok(soon)
+    }
+}
+
+/// Whether a decision can never count, whenever it is tried.
+fn is_permanent_refusal(error: &anyhow::Error) -> bool {
+    let refused = matches!(error.downcast_ref(), Some(StoreError::Refused(_) | StoreError::NotFound(_)));
+    refused || error.downcast_ref::<NotFound>().is_some()
+}
+
+fn decision_from_file(dropped: &DecisionFile) -> DecisionInput {
+    DecisionInput {
+        kind: dropped.kind,
+        reason: dropped.reason.clone(),
+        channel: DecisionChannel::File,
+        seen_sha256: dropped.action_sha256.clone(),
+        file_digest: Some(dropped.digest.clone()),
+    }
+}

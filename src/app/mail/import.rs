@@ -1,0 +1,178 @@
+//! `adjutant import`: mbox, .eml or a Maildir into an account of its own that only observes.
+
+use std::{
+    collections::HashSet,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use crate::{
+    app::App,
+    ingest::{
+        AccountIntake, GuardedParser, IntakeCounts, KnownMailUpdates, MAILS_PER_COMMIT, ParseAborted, StepTracker,
+        TrustedServers, run_watched,
+    },
+    model::{AccountId, AccountMode, Arrival, ArrivalContent, ArrivalFile, Instant, MailboxKind},
+    source::import::{Import, Imported, NotImported},
+};
+
+#[derive(Debug, Default, Serialize)]
+pub struct ImportReport {
+    pub account: String,
+    pub mails: usize,
+    pub new: usize,
+    pub duplicates: usize,
+    pub unreadable: usize,
+    /// Left for the graph: the daemon, or the next `once`, reads them.
+    pub to_work: usize,
+}
+
+/// How far an import is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Bytes.
+    pub done: u64,
+    pub total: u64,
+}
+
+impl App {
+    /// Mail older than the configured age opens no task unless `tasks`.
+    pub async fn import(
+        &self,
+        path: &Path,
+        account: &str,
+        tasks: bool,
+        mut tell: impl FnMut(Progress),
+    ) -> anyhow::Result<ImportReport> {
+        let name = AccountId::from(account);
+        let plain =
+            !account.is_empty() && account.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        if !plain || self.config.accounts.iter().any(|known| known.name == name) {
+            bail!(
+                "'{account}' cannot be the name of an import: use letters, digits, - _ . and no name of a configured account"
+            );
+        }
+        let known = {
+            let name = name.clone();
+            self.store.read(move |reader| reader.account(&name)).await?
+        };
+        if known.as_ref().is_some_and(|known| known.kind != MailboxKind::Import) {
+            bail!("the account '{account}' exists and is not an import; choose another with --account");
+        }
+        self.ensure_account(name.clone(), MailboxKind::Import, AccountMode::Observe).await?;
+        let archive = Import::open(path).with_context(|| format!("{} cannot be imported", path.display()))?;
+        let total = archive.total_bytes();
+        let days = chrono::Duration::days(i64::from(self.config.old_after_days));
+        let desk = AccountIntake {
+            account: name,
+            user: self.user.clone(),
+            trusted_servers: TrustedServers::default(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            old_after: (!tasks).then_some(days),
+            never_touch: Vec::new(),
+            parser: GuardedParser::default(),
+        };
+        let account_name = desk.account.clone();
+        let unread = Arc::new(self.store.read(move |reader| reader.unreadable_keys(&account_name)).await?);
+        let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
+        let mut tally = IntakeCounts::default();
+        let archive = Arc::new(Mutex::new(archive));
+        let mut last = false;
+        while !last {
+            let part = read_batch(&archive, &desk, &unread).await?;
+            report.mails += part.arrivals.len();
+            tell(Progress { done: part.progress, total });
+            last = part.last;
+            let left = KnownMailUpdates { gone: part.now_readable, ..KnownMailUpdates::default() };
+            desk.commit_arrivals(part.arrivals, left, None, &mut tally).await?;
+        }
+        report.new = tally.entered;
+        report.duplicates = tally.duplicates;
+        report.unreadable = tally.unreadable;
+        report.to_work = tally.runs_opened;
+        Ok(report)
+    }
+}
+
+/// Some messages of an import, read.
+#[derive(Default)]
+struct ImportBatch {
+    arrivals: Vec<Arrival>,
+    /// Keys of those that could not be read before.
+    now_readable: Vec<String>,
+    progress: u64,
+    /// Nothing is left in the import.
+    last: bool,
+}
+
+impl ImportBatch {
+    fn is_full(&self) -> bool {
+        self.arrivals.len() >= MAILS_PER_COMMIT
+    }
+}
+
+/// Reads the next messages. One that the reader does not come back from is parked alone.
+async fn read_batch(
+    archive: &Arc<Mutex<Import>>,
+    desk: &AccountIntake,
+    unread: &Arc<HashSet<String>>,
+) -> anyhow::Result<ImportBatch> {
+    let part = Arc::new(Mutex::new(ImportBatch::default()));
+    loop {
+        let (archive, so_far) = (Arc::clone(archive), Arc::clone(&part));
+        let (reads, unread) = (desk.clone(), Arc::clone(unread));
+        let job = move |steps: &StepTracker<Arrival>| while read_next(&archive, &reads, &unread, steps, &so_far) {};
+        let stuck = run_watched(desk.parser.budget, job).await.context("reading mail")?;
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = stuck.is_none();
+        part.arrivals.extend(stuck);
+        if done || part.is_full() {
+            return Ok(std::mem::take(&mut *part));
+        }
+    }
+}
+
+/// Reads one message more. False when the part is full, there is none, or somebody else goes on.
+fn read_next(
+    archive: &Mutex<Import>,
+    desk: &AccountIntake,
+    unread: &HashSet<String>,
+    steps: &StepTracker<Arrival>,
+    part: &Mutex<ImportBatch>,
+) -> bool {
+    let next = archive.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
+    match next {
+        None => part().last = true,
+        Some(Err(message)) => part().arrivals.push(unreadable(message, desk.clock.now())),
+        Some(Ok(Imported { key, place_key: place, folder, direction, arrived_at, bytes, progress })) => {
+            {
+                let mut part = part();
+                part.progress = progress;
+                part.now_readable.extend(unread.get(&place).cloned());
+            }
+            let (size, file) = (bytes.len() as u64, ArrivalFile::default());
+            // What it will be if nobody comes back from reading it.
+            let content = ArrivalContent::Parked { reason: ParseAborted::OverBudget.to_string() };
+            steps.begin_step(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
+            let content = desk.triage_message(&bytes, arrived_at);
+            let mut part = part();
+            let Some(arrival) = steps.finish_step() else { return false };
+            part.arrivals.push(Arrival { content, ..arrival });
+        }
+    }
+    let part = part();
+    !part.last && !part.is_full()
+}
+
+/// It is accounted for, and a person may look.
+fn unreadable(message: NotImported, arrived_at: Instant) -> Arrival {
+    let NotImported { key, folder, direction, error } = message;
+    let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+    let content = ArrivalContent::Parked { reason: format!("{error}{cause}") };
+    Arrival { source_key: key, folder, direction, arrived_at, size: 0, content, file: ArrivalFile::default() }
+}

@@ -1,0 +1,165 @@
+//! What became of each mail, as a person reads it at a glance.
+
+use serde::Serialize;
+
+use crate::{
+    app::App,
+    ingest::IntakeCounts,
+    model::{Instant, LedgerRow, MailId, MailState, Priority, TaskId, TaskRow, TaskStatus},
+    store::SkipUnreadable as _,
+};
+
+/// The mails of a report are those with a greater number than this.
+pub(in crate::app) type ReportStart = MailId;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct PassReport {
+    pub entered: usize,
+    pub duplicates: usize,
+    pub unreadable: usize,
+    /// Opened by these mails.
+    pub tasks: u64,
+    /// The newest of them.
+    pub outcomes: Vec<MailOutcome>,
+    pub waiting_for_you: usize,
+    /// Accounts that could not be taken in, and why.
+    pub troubles: Vec<String>,
+    /// The memory cannot be reached, or can be again: said once.
+    pub memory: Option<String>,
+    /// The model is on and cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_note: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct MailOutcome {
+    pub mail_id: MailId,
+    pub arrived_at: Instant,
+    pub from: String,
+    pub subject: String,
+    pub state: MailState,
+    /// Why there is a task, or none.
+    pub reason: String,
+    pub tasks: Vec<TaskLine>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskLine {
+    pub task_id: TaskId,
+    pub number: Option<i64>,
+    pub objective: String,
+    pub priority: Priority,
+    pub rule: String,
+    pub status: TaskStatus,
+    pub next_step: String,
+    pub deadline: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+impl From<&TaskRow> for TaskLine {
+    fn from(row: &TaskRow) -> Self {
+        Self {
+            task_id: row.task.task_id,
+            number: row.number,
+            objective: row.task.objective.clone(),
+            priority: row.task.priority,
+            rule: row.rule.clone(),
+            status: row.task.status,
+            next_step: next_step(row),
+            deadline: row.task.context.deadline.clone(),
+            warnings: ["phishing", "injection"]
+                .into_iter()
+                .filter(|kind| row.task.context.has_warning(kind))
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+}
+
+/// What happens next, and whose turn it is.
+pub fn next_step(row: &TaskRow) -> String {
+    let tried = |step: &str| row.task.tool_output.as_ref().is_some_and(|output| output.contains_key(step));
+    let readable = |step: &str| match step {
+        "remind" if tried(step) => "nothing; it waits for its time".to_owned(),
+        step => step.replace('_', " "),
+    };
+    match row.task.status {
+        TaskStatus::Done => "done".into(),
+        TaskStatus::Cancelled => "cancelled".into(),
+        TaskStatus::WaitingHitl => "decide: adjutant hitl list".into(),
+        _ => {
+            let open = row.task.subtasks.iter().find(|subtask| !subtask.done && !tried(&subtask.step));
+            open.or_else(|| row.task.subtasks.iter().find(|subtask| !subtask.done))
+                .map_or_else(|| "you: say done".into(), |subtask| format!("you: {}", readable(&subtask.step)))
+        }
+    }
+}
+
+impl App {
+    pub async fn newest_mail_id(&self) -> anyhow::Result<ReportStart> {
+        let newest = self.store.read(|reader| reader.ledger_rows(None, 1)).await?;
+        Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
+    }
+
+    pub(in crate::app) async fn report(
+        &self,
+        since: ReportStart,
+        tally: IntakeCounts,
+        troubles: Vec<String>,
+    ) -> anyhow::Result<PassReport> {
+        let outcomes = self.mail_outcomes(since).await?;
+        let (items, tasks) =
+            self.store.read(move |reader| Ok((reader.open_items()?, reader.count_tasks_after(since)?))).await?;
+        let waiting_for_you = items.len();
+        let IntakeCounts { entered, duplicates, unreadable, .. } = tally;
+        Ok(PassReport {
+            entered,
+            duplicates,
+            unreadable,
+            tasks,
+            outcomes,
+            waiting_for_you,
+            troubles,
+            memory: None,
+            model_note: self.model_warning(),
+        })
+    }
+
+    /// What became of the mails after the mark, oldest first.
+    pub async fn mail_outcomes(&self, since: ReportStart) -> anyhow::Result<Vec<MailOutcome>> {
+        let read = self.store.read(move |reader| {
+            let rows = reader.ledger_rows(None, 500)?;
+            let mut outcomes = Vec::new();
+            for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
+                let tasks = match row.state {
+                    MailState::Task => reader.tasks_of_mail(row.mail_id)?,
+                    MailState::Linked => row
+                        .task_id
+                        .map(|id| reader.task(id).skip_unreadable())
+                        .transpose()?
+                        .flatten()
+                        .into_iter()
+                        .collect(),
+                    _ => Vec::new(),
+                };
+                outcomes.push(outcome(row, &tasks));
+            }
+            Ok(outcomes)
+        });
+        Ok(read.await?)
+    }
+}
+
+fn outcome(row: LedgerRow, tasks: &[TaskRow]) -> MailOutcome {
+    let mut lines: Vec<TaskLine> = tasks.iter().map(TaskLine::from).collect();
+    lines.sort_by_key(|line| line.number);
+    MailOutcome {
+        mail_id: row.mail_id,
+        arrived_at: row.arrived_at,
+        from: row.sender,
+        subject: row.subject,
+        state: row.state,
+        reason: row.reason,
+        tasks: lines,
+    }
+}

@@ -1,0 +1,227 @@
+//! What would become of recent mail, with nothing touched and nothing stored.
+
+mod plan;
+
+use std::{path::Path, sync::Arc};
+
+use anyhow::Context as _;
+pub use plan::{PlanInput, PlanOutput};
+use serde::Serialize;
+
+use crate::{
+    app::App,
+    config::{AccountConfig, AccountKind, GmailConfig},
+    ingest::{NEVER_TOUCH_REASON, TrustedServers, is_never_touched, parse_mail},
+    model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
+    reading::{self, Relation},
+    rules::RulesVerdict,
+    source::{FoundMessage, Source as _, SourceError, import},
+};
+
+const DEFAULT_DAYS: u32 = 7;
+/// Mails of a Gmail account that are read for it, the newest: at the quota's pace a quarter of a minute.
+const MOST_READ: usize = 100;
+
+#[derive(Debug, Default, Serialize)]
+pub struct Preview {
+    /// In words: which mail.
+    pub span: String,
+    pub mails: usize,
+    pub tasks: usize,
+    pub overdue: usize,
+    pub replies_ready: usize,
+    pub unreadable: usize,
+    pub sent: usize,
+    /// Counted, but too many to be read for a preview.
+    pub not_read: usize,
+    pub lines: Vec<PreviewLine>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PreviewLine {
+    pub from: String,
+    pub subject: String,
+    pub objective: Option<String>,
+    pub priority: Option<Priority>,
+    pub rule: Option<String>,
+    pub deadline: Option<String>,
+    /// The sentence that decided, or the reason there is no task.
+    pub evidence: String,
+    pub warnings: Vec<String>,
+}
+
+impl App {
+    /// The recent mail in a file, a folder or an account's mailbox.
+    pub async fn preview(&self, place: &str, days: Option<u32>) -> anyhow::Result<Preview> {
+        let account = self.config.accounts.iter().find(|account| account.name.as_str() == place);
+        let mut preview = match account.map(|account| (account, &account.kind)) {
+            Some((account, AccountKind::Gmail(gmail))) => self.preview_gmail(account, gmail, days).await?,
+            Some((account, AccountKind::Maildir { path, .. })) => {
+                self.preview_files(path, place, Some(account), days)?
+            }
+            None => self.preview_files(Path::new(place), place, None, days)?,
+        };
+        preview.lines.sort_by_key(|line| std::cmp::Reverse(line.priority));
+        Ok(preview)
+    }
+
+    fn preview_files(
+        &self,
+        path: &Path,
+        place: &str,
+        account: Option<&AccountConfig>,
+        days: Option<u32>,
+    ) -> anyhow::Result<Preview> {
+        let days = days.unwrap_or(DEFAULT_DAYS);
+        let trust =
+            TrustedServers { servers: account.map(|account| account.trusted_servers.clone()).unwrap_or_default() };
+        let never_touch = account.map_or(&[][..], |account| &account.never_touch);
+        let since = self.clock.now().plus(-chrono::Duration::days(days.into()));
+        let mut preview = Preview { span: format!("of the last {days} days"), ..Preview::default() };
+        for entry in import::Import::open(path).with_context(|| format!("{place} cannot be read"))? {
+            let Ok(entry) = entry else {
+                preview.unreadable += 1;
+                continue;
+            };
+            let trust = trust.clone();
+            let read = self.read_with_time_limit(move || {
+                let mail = parse_mail(&entry.bytes, &trust)?;
+                let recent = mail.date.unwrap_or(entry.arrived_at) >= since;
+                Ok(Some(mail).filter(|_| entry.direction == Direction::In && recent))
+            });
+            match read {
+                Ok(Some((mail, reading))) => self.preview_mail(&mut preview, &mail, reading, place, never_touch),
+                Ok(None) => {}
+                Err(_) => preview.unreadable += 1,
+            }
+        }
+        Ok(preview)
+    }
+
+    /// What the first look would find, the newest of it read.
+    async fn preview_gmail(
+        &self,
+        account: &AccountConfig,
+        config: &GmailConfig,
+        days: Option<u32>,
+    ) -> anyhow::Result<Preview> {
+        let config = GmailConfig { since: days.map_or(config.since, Since::Days), ..config.clone() };
+        let gmail = Arc::new(self.open_gmail(account, &config).source);
+        let surveyor = Arc::clone(&gmail);
+        let mut found = tokio::task::spawn_blocking(move || surveyor.list_for_preview()).await??;
+        let span = match config.since {
+            Since::Today(_) => "of today".to_owned(),
+            Since::Days(days) => format!("of the last {days} days"),
+        };
+        let not_read = found.len().saturating_sub(MOST_READ);
+        let mut preview = Preview { span, not_read, ..Preview::default() };
+        let mut left = found.split_off(not_read);
+        let trust = TrustedServers { servers: account.trusted_servers.clone() };
+        while !left.is_empty() {
+            let reader = Arc::clone(&gmail);
+            let read = tokio::task::spawn_blocking(move || fetch_batch(&reader, left)).await?;
+            for (found, raw) in read.mails {
+                let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
+                let read = self.read_with_time_limit(move || {
+                    let mail = parse_mail(&raw.context("it cannot be had")?, &trust)?;
+                    Ok(Some(mail).filter(|_| incoming))
+                });
+                match read {
+                    Ok(Some((mail, reading))) => {
+                        self.preview_mail(&mut preview, &mail, reading, account.name.as_str(), &account.never_touch);
+                    }
+                    Ok(None) => {}
+                    Err(_) => preview.unreadable += 1,
+                }
+            }
+            left = read.left;
+            match read.trouble {
+                Some(SourceError::RateLimited { after }) => self.clock.sleep(after).await,
+                Some(error) => return Err(error.into()),
+                None => {}
+            }
+        }
+        Ok(preview)
+    }
+
+    fn preview_mail(
+        &self,
+        preview: &mut Preview,
+        mail: &Mail,
+        mut reading: Reading,
+        account: &str,
+        never_touch: &[String],
+    ) {
+        let (rules, now) = (self.load_rules(), self.clock.now());
+        preview.mails += 1;
+        if is_never_touched(&mail.from, never_touch) {
+            reading.tasks.clear();
+            reading.reason = NEVER_TOUCH_REASON.into();
+        }
+        preview.add_reading(mail, &reading, |facts| rules.rules.rank(facts, now), account, now);
+    }
+}
+
+struct FetchedBatch {
+    /// Without content: it cannot be read.
+    mails: Vec<(FoundMessage, Option<Vec<u8>>)>,
+    left: Vec<FoundMessage>,
+    trouble: Option<SourceError>,
+}
+
+fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<FoundMessage>) -> FetchedBatch {
+    let mut read = FetchedBatch { mails: Vec::new(), left: wanted.clone(), trouble: None };
+    gmail.fetch_each(wanted, &mut |found, raw| match raw {
+        Err(error) if error.is_mailbox_wide() => {
+            read.trouble.get_or_insert(error);
+        }
+        raw => {
+            read.left.retain(|wanted| wanted.key != found.key);
+            // Gone since it was listed: nothing to show.
+            if !matches!(raw, Err(SourceError::Gone { .. })) {
+                read.mails.push((found, raw.ok()));
+            }
+        }
+    });
+    read
+}
+
+impl Preview {
+    fn add_reading(
+        &mut self,
+        mail: &Mail,
+        reading: &Reading,
+        judge: impl Fn(&Facts) -> RulesVerdict,
+        account: &str,
+        now: Instant,
+    ) {
+        let warnings: Vec<String> =
+            reading.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.text)).collect();
+        let line = |evidence: &str| PreviewLine {
+            from: mail.from.label().to_owned(),
+            subject: mail.subject.clone(),
+            objective: None,
+            priority: None,
+            rule: None,
+            deadline: None,
+            evidence: evidence.to_owned(),
+            warnings: warnings.clone(),
+        };
+        if reading.tasks.is_empty() {
+            self.lines.push(line(&reading.reason));
+        }
+        for task in &reading.tasks {
+            let verdict = judge(&reading::collect_facts(mail, reading, account, &Relation::default()).of(task));
+            self.tasks += 1;
+            self.overdue += usize::from(task.due_at.is_some_and(|due| due < now));
+            self.replies_ready += usize::from(task.steps.iter().any(|step| step == "draft_reply"));
+            self.lines.push(PreviewLine {
+                objective: Some(task.objective.clone()),
+                priority: Some(verdict.level),
+                rule: Some(verdict.rule),
+                deadline: task.deadline.clone(),
+                ..line(&task.evidence)
+            });
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What would it do? Reads mail without storing anything.
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::App,
+    ingest::{GuardedParser, TrustedServers, parse_mail},
+    model::{Address, Mail, Reading},
+    reading::{self, ReadContext},
+};
+
+/// One line of `plan --jsonl`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanInput {
+    pub id: serde_json::Value,
+    #[serde(default)]
+    pub text: Option<String>,
+    #[serde(default)]
+    pub eml: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct PlanOutput {
+    pub id: serde_json::Value,
+    pub is_task: bool,
+    pub score: f64,
+    pub tasks: Vec<crate::model::ExtractedTask>,
+    pub reason: String,
+}
+
+impl App {
+    pub fn read_eml(&self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
+        let servers = self.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
+        let (raw, trust) = (raw.to_vec(), TrustedServers { servers });
+        self.read_with_time_limit(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
+    }
+
+    /// Gets a mail and plans it, on a thread that is given up when it takes too long. None where there is none to plan.
+    pub(in crate::app) fn read_with_time_limit(
+        &self,
+        mail: impl FnOnce() -> anyhow::Result<Option<Mail>> + Send + 'static,
+    ) -> anyhow::Result<Option<(Mail, Reading)>> {
+        let (me, now) = (self.config.me.clone(), self.clock.now());
+        let work = move || {
+            let Some(mail) = mail()? else { return Ok(None) };
+            let reading = reading::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
+            Ok(Some((mail, reading)))
+        };
+        GuardedParser::default().run_within_budget(work)?
+    }
+
+    pub fn plan_line(&self, input: PlanInput) -> anyhow::Result<PlanOutput> {
+        let PlanInput { id, text, eml } = input;
+        let mail: Box<dyn FnOnce() -> anyhow::Result<Option<Mail>> + Send> = match (text, eml) {
+            (Some(text), None) => {
+                let mail = self.mail_with(text);
+                Box::new(|| Ok(Some(mail)))
+            }
+            (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &TrustedServers::default())?))),
+            _ => anyhow::bail!("give either \"text\" or \"eml\""),
+        };
+        let (_, reading) = self.read_with_time_limit(mail)?.context("the mail was not read")?;
+        Ok(PlanOutput {
+            id,
+            is_task: !reading.tasks.is_empty(),
+            score: reading.score,
+            tasks: reading.tasks,
+            reason: reading.reason,
+        })
+    }
+
+    /// A mail to the person with nothing but a text.
+    fn mail_with(&self, text: String) -> Mail {
+        let to = |addr: &String| Address { name: None, addr: addr.clone() };
+        Mail {
+            from: Address { name: None, addr: "someone@else.example".into() },
+            to: self.config.me.addresses.first().map(to).into_iter().collect(),
+            text,
+            ..Mail::default()
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Replacing the rules: intended in the database, done on the disk, kept in the database. A kill anywhere in between is
+//! found out by the next one to come by.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::rules_files::RulesFiles;
+use crate::{
+    app::App,
+    model::{
+        Instant, ItemId, RunId,
+        nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
+    },
+    nightly::{LearningInput, LearningOutcome, TestedEdit},
+    rules::{FileReplaceOutcome, RuleSet, RulesEdit, keep_as_last_good, read_or_empty, replace_if_unchanged},
+    store::{Receipt, Write},
+};
+
+/// A version to be: both texts, and what is to be remembered with them.
+pub(in crate::app) struct RulesVersionDraft {
+    pub(in crate::app) files: RulesFiles,
+    pub(in crate::app) who: &'static str,
+    pub(in crate::app) run_id: String,
+    pub(in crate::app) why: String,
+    pub(in crate::app) edits: Vec<TestedEdit>,
+    /// A rollback's goal.
+    pub(in crate::app) back_to: Option<i64>,
+    pub(in crate::app) entry_changes: LiveRulesVersion,
+}
+
+pub(in crate::app) enum RewriteOutcome {
+    Unchanged,
+    Version(i64),
+    ChangedMeanwhile,
+}
+
+impl RulesVersionDraft {
+    pub(in crate::app) fn from_nightly(
+        findings: &LearningOutcome,
+        material: &LearningInput,
+        run_id: RunId,
+        at: Instant,
+    ) -> Self {
+        let mut entry_changes = entry_changes_of(&findings.adopted, &run_id.to_string(), at);
+        // Taken out by a person: a word like a rollback.
+        let gone = material.tracked_entries.iter().filter(|kept| findings.taken_out.contains(&kept.name));
+        entry_changes.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
+        entry_changes.retired.extend(findings.taken_out.iter().cloned());
+        Self {
+            files: RulesFiles { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
+            who: "night",
+            run_id: run_id.to_string(),
+            why: summarise_edits(&findings.adopted, &findings.taken_out),
+            edits: findings.adopted.clone(),
+            back_to: None,
+            entry_changes,
+        }
+    }
+
+    pub(in crate::app) fn from_approval(
+        files: RulesFiles,
+        item_id: ItemId,
+        tested: TestedEdit,
+        run_id: &str,
+        at: Instant,
+    ) -> Self {
+        let edits = vec![tested];
+        let entry_changes = LiveRulesVersion { closes_proposal: Some(item_id), ..entry_changes_of(&edits, run_id, at) };
+        let why = format!("you approved: {}", summarise_edits(&edits, &[]));
+        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, entry_changes }
+    }
+}
+
+fn summarise_edits(edits: &[TestedEdit], taken_out: &[String]) -> String {
+    if edits.is_empty() && !taken_out.is_empty() {
+        return format!("you took out: {}", taken_out.join(", "));
+    }
+    if edits.is_empty() {
+        return "guidelines".into();
+    }
+    edits.iter().map(|tested| tested.words.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+/// What is known about entries after these edits.
+fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersion {
+    let mut keep = LiveRulesVersion::default();
+    for tested in edits {
+        let name = tested.edit.name();
+        match &tested.edit {
+            RulesEdit::Retire { .. } => {
+                keep.retired.push(name);
+                // What was overruled is not learned again from the words before.
+                if !tested.evidence.is_empty() {
+                    keep.unlearned.push((tested.key.clone(), "overruled".to_owned()));
+                }
+            }
+            RulesEdit::Add { entry, .. } | RulesEdit::Change { entry, .. } => keep.learned.push(LearnedEntryRow {
+                name,
+                entry: serde_json::to_value(entry).unwrap_or_default(),
+                run_id: run_id.to_owned(),
+                evidence: tested.evidence.clone(),
+                made_at: at,
+                hits: 0,
+                last_hit: None,
+            }),
+        }
+    }
+    keep
+}
+
+impl App {
+    /// The caller has the turn. `was` is what the draft was made from.
+    pub(in crate::app) async fn rewrite_rules(
+        &self,
+        was: &RulesFiles,
+        draft: RulesVersionDraft,
+    ) -> anyhow::Result<RewriteOutcome> {
+        let RulesVersionDraft { files, who, run_id, why, edits, back_to, entry_changes: keep } = draft;
+        let remembers = !keep.retired.is_empty() || keep.closes_proposal.is_some();
+        if files == *was && !remembers {
+            return Ok(RewriteOutcome::Unchanged);
+        }
+        self.save_hand_edited_version(was).await?;
+        let now = self.clock.now();
+        let new = NewRulesVersion {
+            who: who.to_owned(),
+            run_id,
+            why,
+            rules: files.rules.clone(),
+            guidelines: files.guidelines.clone(),
+            edits: json!({ "edits": edits, "keep": encode_entry_changes(&keep), "back_to": back_to }),
+            at: now,
+        };
+        let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
+            anyhow::bail!("the version was not numbered")
+        };
+        // The rules last: once they are replaced, the version counts.
+        let changes = [
+            (self.home.guidelines_file(), &was.guidelines, &files.guidelines),
+            (self.home.rules_file(), &was.rules, &files.rules),
+        ];
+        self.expect_rules(&files.rules)?;
+        for (nth, (path, old, new)) in changes.iter().enumerate() {
+            // A file that stays is looked at too: what is remembered is about these bytes.
+            let done = if old == new { check_unchanged(path, old)? } else { replace_if_unchanged(path, old, new)? };
+            if done == FileReplaceOutcome::ChangedMeanwhile {
+                for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
+                    replace_if_unchanged(path, new, old)?;
+                }
+                self.expect_rules(&was.rules)?;
+                self.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
+                return Ok(RewriteOutcome::ChangedMeanwhile);
+            }
+        }
+        self.expect_rules(&files.rules)?;
+        self.store.write(Write::MarkRulesVersionLive(Box::new(LiveRulesVersion { version, ..keep }), now)).await?;
+        Ok(RewriteOutcome::Version(version))
+    }
+
+    /// Keeps rules without a learned part as the last good ones, for a file without one is otherwise taken for cut off.
+    fn expect_rules(&self, rules: &str) -> std::io::Result<()> {
+        match RuleSet::parse("rules/priority.yml", rules) {
+            Ok(set) if set.learned_range().is_none() => keep_as_last_good(&self.home.last_good_rules(), rules),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a person wrote since the last version is a version of its own, so that there is a way back to it.
+    async fn save_hand_edited_version(&self, files: &RulesFiles) -> anyhow::Result<()> {
+        let last = self.store.read(|reader| Ok(reader.rules_versions()?.into_iter().next())).await?;
+        if last.is_some_and(|last| last.rules == files.rules && last.guidelines == files.guidelines) {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let new = NewRulesVersion {
+            who: "person".into(),
+            run_id: String::new(),
+            why: "as it was".into(),
+            rules: files.rules.clone(),
+            guidelines: files.guidelines.clone(),
+            edits: json!({}),
+            at: now,
+        };
+        if let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? {
+            let keep = LiveRulesVersion { version, ..LiveRulesVersion::default() };
+            self.store.write(Write::MarkRulesVersionLive(Box::new(keep), now)).await?;
+        }
+        Ok(())
+    }
+
+    /// After a kill: an intended version whose bytes are on the disk is kept, any other is dropped. The caller has the
+    /// turn, so nobody is in the middle of one.
+    pub(in crate::app) async fn resolve_intended_versions(&self) -> anyhow::Result<()> {
+        let (intended, last) = self
+            .store
+            .read(|reader| Ok((reader.intended_versions()?, reader.rules_versions()?.into_iter().next())))
+            .await?;
+        if intended.is_empty() {
+            return Ok(());
+        }
+        let files = self.read_rules_files()?;
+        for version in intended {
+            let rules_done = files.rules == version.rules;
+            let moved = last.as_ref().is_none_or(|last| last.rules != version.rules);
+            let write = if rules_done && (moved || files.guidelines == version.guidelines) {
+                Write::MarkRulesVersionLive(Box::new(decode_entry_changes(&version)), self.clock.now())
+            } else {
+                Write::DiscardIntendedRulesVersion { version: version.version }
+            };
+            self.store.write(write).await?;
+        }
+        Ok(())
+    }
+}
+
+fn check_unchanged(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutcome> {
+    Ok(if read_or_empty(path)? == bytes { FileReplaceOutcome::Done } else { FileReplaceOutcome::ChangedMeanwhile })
+}
+
+fn encode_entry_changes(keep: &LiveRulesVersion) -> Value {
+    json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.closes_proposal })
+}
+
+fn decode_entry_changes(version: &RulesVersionRow) -> LiveRulesVersion {
+    let part = |name: &str| version.edits.pointer(&format!("/keep/{name}")).cloned().unwrap_or_default();
+    LiveRulesVersion {
+        version: version.version,
+        learned: serde_json::from_value(part("learned")).unwrap_or_default(),
+        retired: serde_json::from_value(part("retired")).unwrap_or_default(),
+        unlearned: serde_json::from_value(part("unlearned")).unwrap_or_default(),
+        closes_proposal: serde_json::from_value(part("settles")).unwrap_or_default(),
+    }
+}
+
+/// What a version remembers about its entries.
+pub(in crate::app) fn learned_entries_of(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
+    decode_entry_changes(version).learned
+}

@@ -1,0 +1,234 @@
+//! The versions of the rules: what changed, why, how it was tested, and the way back.
+
+use std::collections::BTreeSet;
+
+use anyhow::ensure;
+use serde::Serialize;
+
+use super::{
+    rewrite::{RewriteOutcome, RulesVersionDraft, learned_entries_of},
+    rules_files::RulesFiles,
+};
+use crate::{
+    app::{App, NotFound},
+    model::{
+        Instant,
+        nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
+    },
+    nightly::guideline_lines,
+    rules::{RuleSet, learned_range, replace_learned_section},
+};
+
+/// A version with what it changed, line by line, against the one before.
+#[derive(Debug, Clone, Serialize)]
+pub struct RulesVersionDetail {
+    #[serde(flatten)]
+    pub row: RulesVersionRow,
+    /// It is what the files say now.
+    pub current: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DiffLine {
+    /// `+`, `-` or a space.
+    pub sign: char,
+    pub line: String,
+}
+
+impl App {
+    /// The newest first.
+    pub async fn rules_history(&self) -> anyhow::Result<Vec<RulesVersionDetail>> {
+        let files = self.read_files_or_no_rules()?;
+        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+        let current = rows.iter().position(|row| row.rules == files.rules && row.guidelines == files.guidelines);
+        let detail = |(nth, row)| RulesVersionDetail { row, current: Some(nth) == current };
+        Ok(rows.into_iter().enumerate().map(detail).collect())
+    }
+
+    /// Where each learned entry comes from.
+    pub async fn learned_entries(&self) -> anyhow::Result<Vec<LearnedEntryRow>> {
+        Ok(self.store.read(|reader| reader.learned_entries()).await?)
+    }
+
+    /// From a version to the file as it is; without one, what the newest version changed.
+    pub async fn rules_diff(&self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
+        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+        let now = self.read_files_or_no_rules()?;
+        let (from, to) = match version {
+            Some(number) => (find_version(&rows, number)?.rules.clone(), now.rules),
+            None => match rows.as_slice() {
+                [newest, before, ..] => (before.rules.clone(), newest.rules.clone()),
+                _ => (now.rules.clone(), now.rules),
+            },
+        };
+        Ok(diff_lines(&from, &to))
+    }
+
+    /// Goes back to a version, or to the one before the newest. What a person wrote outside the marks since then stays.
+    pub async fn roll_back_rules(&self, version: Option<i64>) -> anyhow::Result<i64> {
+        let _turn = self.lock_rules_files().await?;
+        self.resolve_intended_versions().await?;
+        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+        let was = self.read_rules_files()?;
+        let mut kept = was.clone();
+        if self.is_cut_off(&was.rules) {
+            kept.rules.clear();
+        }
+        let target = match version {
+            Some(number) => find_version(&rows, number)?,
+            None => version_before_current(&rows, &kept)
+                .ok_or_else(|| NotFound("there is no earlier version; `adjutant rules history` shows them".into()))?,
+        };
+        let files = compose_files(&kept, target);
+        ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
+        let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
+        let known = self.store.read(|reader| reader.learned_entries()).await?;
+        let mut keep = rollback_entry_changes(&rows, &known, &after, self.clock.now());
+        let (lines, left) =
+            (guideline_lines::listed_domains(&was.guidelines), guideline_lines::listed_domains(&files.guidelines));
+        let gone = lines.into_iter().filter(|domain| !left.contains(domain));
+        keep.unlearned.extend(gone.map(|domain| (guideline_lines::key(domain), "rolled back".to_owned())));
+        let (why, back_to) = (format!("back to version {}", target.version), Some(target.version));
+        let draft = RulesVersionDraft {
+            files,
+            who: "rollback",
+            run_id: String::new(),
+            why,
+            edits: Vec::new(),
+            back_to,
+            entry_changes: keep,
+        };
+        let RewriteOutcome::Version(made) = self.rewrite_rules(&was, draft).await? else {
+            anyhow::bail!("the rules were edited meanwhile; nothing was changed, try again")
+        };
+        self.rerank_by_current_rules().await?;
+        Ok(made)
+    }
+}
+
+/// The version before what counts now. After a rollback that is the one before its goal: each further one goes further back.
+fn version_before_current<'r>(rows: &'r [RulesVersionRow], was: &RulesFiles) -> Option<&'r RulesVersionRow> {
+    let now = rows.iter().find(|row| compose_files(was, row) == *was);
+    let now = now.map(|row| row.edits.get("back_to").and_then(serde_json::Value::as_i64).unwrap_or(row.version));
+    let older = rows.iter().filter(|row| now.is_none_or(|now| row.version < now));
+    older.into_iter().find(|row| compose_files(was, row) != *was)
+}
+
+/// The files with what a version had learned. What a person wrote outside the marks stays.
+fn compose_files(was: &RulesFiles, target: &RulesVersionRow) -> RulesFiles {
+    RulesFiles {
+        rules: restore_learned_section(&was.rules, &target.rules),
+        guidelines: restore_guideline_lines(&was.guidelines, &target.guidelines),
+    }
+}
+
+fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
+    let found = rows.iter().find(|row| row.version == number);
+    Ok(found.ok_or_else(|| NotFound(format!("there is no version {number}; `adjutant rules history` shows them")))?)
+}
+
+/// Entries that go are a person's word against them; entries that come back come with where they came from.
+fn rollback_entry_changes(
+    rows: &[RulesVersionRow],
+    known: &[LearnedEntryRow],
+    after: &RuleSet,
+    now: Instant,
+) -> LiveRulesVersion {
+    let names: BTreeSet<&str> = after.learned_names().into_iter().collect();
+    let gone = known.iter().filter(|row| !names.contains(row.name.as_str()));
+    let mut keep = LiveRulesVersion::default();
+    for row in gone {
+        keep.retired.push(row.name.clone());
+        if let Ok(entry) = serde_json::from_value::<crate::rules::LearnedEntry>(row.entry.clone()) {
+            keep.unlearned.push((entry.reach.key(), "rolled back".to_owned()));
+        }
+    }
+    let missing = |name: &&&str| !known.iter().any(|row| row.name == ***name);
+    for name in names.iter().filter(missing) {
+        let source = rows.iter().flat_map(learned_entries_of).find(|row| row.name == **name);
+        // Wanted from now on, whatever spoke against it before.
+        keep.learned.extend(source.map(|row| LearnedEntryRow { made_at: now, ..row }));
+    }
+    keep
+}
+
+/// The target's bytes where a person has changed nothing since; else the person's file with the target's learned part.
+fn restore_learned_section(now: &str, target: &str) -> String {
+    let marked = |text: &str| learned_range(text).is_some();
+    let mendable = !now.trim().is_empty() && RuleSet::parse("rules/priority.yml", now).is_ok();
+    // Of a broken file nothing can be kept but a copy; it is a version of its own by then.
+    if !mendable || replace_learned_section(now, None) == replace_learned_section(target, None) {
+        return target.to_owned();
+    }
+    let part = learned_range(target).and_then(|range| target.get(range));
+    if part.is_none() && !marked(now) { now.to_owned() } else { replace_learned_section(now, part) }
+}
+
+fn restore_guideline_lines(now: &str, target: &str) -> String {
+    let without = |text: &str| guideline_lines::replace_lines(text, &[]);
+    if without(now) == without(target) {
+        return target.to_owned();
+    }
+    let part =
+        guideline_lines::around(target).and_then(|(head, tail)| target.get(head.len()..target.len() - tail.len()));
+    let lines: Vec<String> = part.unwrap_or_default().lines().map(str::to_owned).collect();
+    guideline_lines::replace_lines(now, &lines)
+}
+
+/// Lines that left and lines that came, with what stands around them left out.
+fn diff_lines(from: &str, to: &str) -> Vec<DiffLine> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let rest = |lines: &[&str]| lines.len() - same;
+    let tail =
+        old.iter().rev().zip(new.iter().rev()).take(rest(&old).min(rest(&new))).take_while(|(a, b)| a == b).count();
+    let middle = |lines: &[&str], sign: char| -> Vec<DiffLine> {
+        let lines = lines.iter().skip(same).take(lines.len() - same - tail);
+        lines.map(|line| DiffLine { sign, line: (*line).to_owned() }).collect()
+    };
+    let mut lines = middle(&old, '-');
+    lines.extend(middle(&new, '+'));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rollback_is_the_old_bytes_where_nobody_else_wrote() {
+        let text =
+            |part: &str, own: &str| format!("rules: []\ndefault: {own}\n# >>> learned\n{part}# <<< learned\n# end");
+        let part = "learned:\n  - name: x\n    when: { kind: { is: bulk } }\n    cap: low\n";
+        let (old, new) = (text("learned: []\n", "low"), text(part, "low"));
+        assert_eq!(restore_learned_section(&new, &old), old);
+        assert_eq!(restore_learned_section(&text(part, "med"), &old), text("learned: []\n", "med"));
+        // A file from before there were marks.
+        let bare = "rules: []\ndefault: low\n";
+        let own = "rules: []\ndefault: med\n";
+        assert_eq!(restore_learned_section(&replace_learned_section(bare, Some(part)), bare), bare);
+        let edited = replace_learned_section(own, Some(part));
+        assert_eq!(restore_learned_section(&edited, bare), replace_learned_section(own, None));
+        assert_eq!(restore_learned_section(own, bare), own);
+        // Of a broken or missing one there is only the way back.
+        assert_eq!(
+            (restore_learned_section("", &old), restore_learned_section("default: [\n", &old)),
+            (old.clone(), old.clone())
+        );
+        assert_eq!(
+            restore_guideline_lines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"),
+            "a\n# >>> learned\n# <<< learned\nb"
+        );
+    }
+
+    #[test]
+    fn a_diff_shows_only_what_changed() {
+        let lines: Vec<String> = diff_lines("a\nb\nc\n", "a\nx\ny\nc\n")
+            .into_iter()
+            .map(|line| format!("{}{}", line.sign, line.line))
+            .collect();
+        assert_eq!(lines, ["-b", "+x", "+y"]);
+        assert!(diff_lines("a\na\n", "a\na\n").is_empty());
+        assert_eq!(diff_lines("a\na\n", "a\n").len(), 1);
+    }
+}

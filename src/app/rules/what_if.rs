@@ -1,0 +1,94 @@
+//! What another rules file would have made of the past: every task whose level would be another one.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::{
+    app::App,
+    model::{Instant, Priority, TaskId, nightly::PastTask},
+    rules::RuleSet,
+};
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct WhatIfReport {
+    /// Tasks that were looked at.
+    pub past: usize,
+    pub raised: usize,
+    pub lowered: usize,
+    /// Tasks whose level a person set: it stands, but the file would say otherwise where the rules in force agree.
+    pub against_your_word: usize,
+    pub changes: Vec<WhatIfChange>,
+    /// What `rules check` has to say about the file.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WhatIfChange {
+    pub task_id: TaskId,
+    pub number: Option<i64>,
+    pub objective: String,
+    pub from: Priority,
+    pub to: Priority,
+    /// The rule that would decide.
+    pub rule: String,
+    pub set_by_hand: bool,
+}
+
+impl App {
+    pub async fn what_if(&self, file: &Path) -> anyhow::Result<WhatIfReport> {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
+        let new = RuleSet::parse(&name, &text)?;
+        let old = self.load_rules().rules;
+        let now = self.clock.now();
+        let past = self.store.read(|reader| reader.past_tasks(None)).await?;
+        Ok(tokio::task::spawn_blocking(move || replay_past_tasks(&past, &old, &new, now)).await?)
+    }
+}
+
+/// Shared between as many threads as there are cores: a person waits.
+fn replay_past_tasks(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> WhatIfReport {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = past.len().div_ceil(threads).max(1);
+    let changes: Vec<WhatIfChange> = std::thread::scope(|scope| {
+        let parts: Vec<_> = past
+            .chunks(share)
+            .map(|part| {
+                scope.spawn(move || {
+                    part.iter().filter_map(|task| compare_rankings(task, old, new, now)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+    });
+    let (by_hand, free): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.set_by_hand);
+    WhatIfReport {
+        past: past.len(),
+        raised: free.iter().filter(|change| change.to > change.from).count(),
+        lowered: free.iter().filter(|change| change.to < change.from).count(),
+        against_your_word: by_hand.len(),
+        warnings: new.lint().iter().map(ToString::to_string).collect(),
+        changes: free.into_iter().chain(by_hand).collect(),
+    }
+}
+
+/// An open task is ranked as of now, an ended one as of its beginning.
+fn compare_rankings(task: &PastTask, old: &RuleSet, new: &RuleSet, now: Instant) -> Option<WhatIfChange> {
+    let at = if task.status.is_terminal() { task.created_at } else { now };
+    let (before, after) = (old.rank(&task.facts, at), new.rank(&task.facts, at));
+    let kept_word = task.hand_ranked && before.level != task.priority;
+    if before.level == after.level || kept_word {
+        return None;
+    }
+    Some(WhatIfChange {
+        task_id: task.task_id,
+        number: task.number,
+        objective: task.facts.objective.clone(),
+        from: before.level,
+        to: after.level,
+        rule: after.rule,
+        set_by_hand: task.hand_ranked,
+    })
+}

@@ -1,0 +1,279 @@
+//! Tasks as a person handles them.
+
+mod priority;
+mod ranking;
+
+pub use priority::PriorityExplanation;
+use serde::Serialize;
+
+use crate::{
+    app::{App, BadInput, LOCAL_ACCOUNT},
+    model::{
+        AccountId, Addressed, Facts, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow, NewReminder, OutboxRow,
+        Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind,
+        TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+    },
+    reading,
+    store::{Receipt, SkipUnreadable as _, Write},
+    tool::remind::{ReminderRequest, is_reminder, reminder_time},
+};
+
+/// Everything about one task.
+#[derive(Debug, Serialize)]
+pub struct TaskDetail {
+    #[serde(flatten)]
+    pub row: TaskRow,
+    pub facts: Option<Facts>,
+    pub history: Vec<HistoryRow>,
+    pub effects: Vec<OutboxRow>,
+    pub mail: Option<LedgerRow>,
+    /// Later mails about the same, with the evidence.
+    pub follow_ups: Vec<FollowUp>,
+    /// Runs of it that wait for a cap, the grace, room in the queue or the end of a pause.
+    pub waits: Vec<RunRow>,
+}
+
+/// A task typed in by hand.
+#[derive(Debug, Clone, Default)]
+pub struct NewTask {
+    pub objective: String,
+    pub priority: Option<Priority>,
+    /// As typed and as an instant.
+    pub deadline: Option<(String, Instant)>,
+}
+
+impl App {
+    pub async fn list_tasks(&self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
+        let now = self.clock.now();
+        let mut rows = self.store.read(move |reader| reader.tasks(all, limit)).await?;
+        if !all {
+            rows.retain(|row| row.snooze_until.is_none_or(|until| until <= now));
+        }
+        Ok(rows)
+    }
+
+    pub async fn task_detail(&self, reference: &str) -> anyhow::Result<TaskDetail> {
+        let row = self.find_task(reference).await?;
+        let (id, mail_id) = (row.task.task_id, row.mail_id);
+        let now = self.clock.now();
+        let detail = self.store.read(move |reader| {
+            Ok(TaskDetail {
+                facts: reader.task_facts(id).skip_unreadable()?,
+                history: reader.task_history(id)?,
+                effects: reader.actions_of_task(id)?,
+                follow_ups: reader.follow_ups(id)?,
+                waits: reader.deferred_runs(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
+                mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
+                row,
+            })
+        });
+        Ok(detail.await?)
+    }
+
+    /// Does what the person wishes; the task after it.
+    pub async fn edit_task(&self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
+        let row = self.find_task(reference).await?;
+        self.apply_edit(row.task.task_id, row.account, wish, why).await
+    }
+
+    async fn apply_edit(
+        &self,
+        task_id: TaskId,
+        account: AccountId,
+        wish: TaskEditKind,
+        why: &str,
+    ) -> anyhow::Result<TaskRow> {
+        let remind_at = self.reminder_time_after_edit(task_id, &wish).await?;
+        let (user, why, at) = (self.user.clone(), why.to_owned(), self.clock.now());
+        let edit = TaskEdit { task_id, account, user, kind: wish, why, at, remind_at };
+        let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
+        let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
+        self.find_task(&changed.to_string()).await
+    }
+
+    /// When the reminder of a task comes after its deadline was changed.
+    async fn reminder_time_after_edit(&self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
+        let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
+        let facts = self.store.read(move |reader| reader.task_facts(task_id)).await?;
+        let kind = facts.map(|facts| facts.kind).unwrap_or_default();
+        let (me, now) = (&self.config.me, self.clock.now());
+        let time =
+            || reminder_time(&ReminderRequest { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
+        // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
+        Ok((due.is_some() || is_reminder(&kind)).then(time))
+    }
+
+    /// "Remind me …" opens a reminder, with its time and how often it comes; anything else a task of the person's.
+    pub async fn add_task(&self, mut new: NewTask) -> anyhow::Result<TaskRow> {
+        let now = self.clock.now();
+        let said = new.objective.trim().to_owned();
+        if said.is_empty() {
+            return Err(BadInput("a task needs an objective: adjutant tasks add \"Buy milk\"".into()).into());
+        }
+        let asked = reading::parse_reminder_request(&said, &self.config.me, now);
+        if let Some(asked) = &asked {
+            let found = asked.deadline.clone().zip(asked.due_at);
+            new.deadline = new.deadline.or(found);
+        }
+        let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
+        // Two tasks typed in the same second are two tasks.
+        let token = ulid::Ulid::generate().to_string();
+        let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
+        let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
+        let due = new.deadline.as_ref().map(|(_, at)| *at);
+        let facts = self.facts_of_typed_task(&objective, kind, due);
+        let remind = asked.is_some().then(|| {
+            let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
+            let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
+            NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
+        });
+        let step = if remind.is_some() { "remind" } else { "do_the_work" };
+        let level = new.priority.unwrap_or_else(|| self.load_rules().rules.rank(&facts, now).level);
+        let task = Task {
+            task_id,
+            created_at: now,
+            source: format!("chat:{LOCAL_ACCOUNT}"),
+            objective: objective.clone(),
+            context: TaskContext { deadline: new.deadline.map(|(text, _)| text), ..TaskContext::default() },
+            priority: level,
+            status: TaskStatus::New,
+            subtasks: vec![Subtask { step: step.into(), done: false }],
+            assigned_agent: None,
+            last_updated: now,
+            tool_output: remind.as_ref().map(reminder_output),
+            result_summary: None,
+        };
+        let wish = TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind };
+        let row = self.apply_edit(task_id, AccountId::from(LOCAL_ACCOUNT), wish, "added by hand").await?;
+        match new.priority {
+            Some(level) => self.apply_edit(task_id, row.account, TaskEditKind::Priority(level), "set when added").await,
+            None => Ok(row),
+        }
+    }
+
+    fn facts_of_typed_task(&self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
+        let own = self.config.me.addresses.first().cloned().unwrap_or_default();
+        Facts {
+            sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
+            sender: own,
+            sender_verified: true,
+            known_contact: true,
+            addressed: Addressed::To,
+            list_id: None,
+            subject: objective.to_owned(),
+            objective: objective.to_owned(),
+            kind: kind.to_string(),
+            language: if objective.chars().any(|c| ('א'..='ת').contains(&c)) { "he" } else { "en" }.into(),
+            amount: None,
+            due_at,
+            urgency: 0.0,
+            urgency_origin: UrgencyOrigin::BuiltIn,
+            attachment: false,
+            thread_mine: false,
+            account: LOCAL_ACCOUNT.into(),
+        }
+    }
+
+    /// A date as a person types it.
+    pub fn parse_deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
+        let when = crate::reading::parse_typed_date(typed, &self.config.me, self.clock.now());
+        when.filter(|(_, at)| !has_misread_number(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(
+            || {
+                BadInput(format!(
+                "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""
+            ))
+            .into()
+            },
+        )
+    }
+
+    /// A time to come as a person types it: a date, or "90m", "2h", "3d", "1w" from now.
+    pub fn parse_future_time(&self, typed: &str) -> anyhow::Result<Instant> {
+        match parse_duration(typed) {
+            Some(wait) => Ok(self.clock.now().plus(wait)),
+            None => Ok(self.parse_deadline(typed)?.1),
+        }
+    }
+
+    pub async fn invoices(&self) -> anyhow::Result<Vec<InvoiceRow>> {
+        Ok(self.store.read(|reader| reader.invoices()).await?)
+    }
+
+    /// What is due now and nobody was shown.
+    pub async fn due_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
+        let now = self.clock.now();
+        Ok(self.store.read(move |reader| reader.due_reminders(now)).await?)
+    }
+
+    /// What was shown in the last day, wherever: for a person who was not there.
+    pub async fn recent_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
+        let since = self.clock.now().plus(-chrono::Duration::hours(24));
+        Ok(self.store.read(move |reader| reader.reminders_shown_since(since)).await?)
+    }
+
+    /// For after they were shown, never before: a kill in between shows one twice, and loses none.
+    pub async fn mark_reminders_shown(&self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
+        let (now, zone) = (self.clock.now(), self.config.me.time_zone);
+        let shown = |row: &ReminderRow| ShownReminder {
+            action_id: row.action_id,
+            due_at: row.due_at,
+            next: row.every.and_then(|every| every.next(row.first_at, now, zone)),
+        };
+        let shown = reminders.iter().map(shown).collect();
+        self.store.write(Write::MarkRemindersShown { shown, at: now }).await?;
+        Ok(())
+    }
+}
+
+fn reminder_output(remind: &NewReminder) -> serde_json::Map<String, serde_json::Value> {
+    let value = serde_json::json!({ "remind_at": remind.at, "every": remind.every });
+    serde_json::Map::from_iter([("remind".to_owned(), value)])
+}
+
+/// Whether a number was typed that is neither the year nor the hour that was understood: "1 Jan 99999" is not 1 Jan.
+fn has_misread_number(typed: &str, at: chrono::DateTime<chrono_tz::Tz>) -> bool {
+    let understood = [at.format("%Y").to_string(), at.format("%H%M").to_string()];
+    let mut numbers = typed.split(|c: char| !c.is_ascii_digit()).filter(|number| number.len() >= 4);
+    numbers.any(|number| !understood.iter().any(|known| known == number))
+}
+
+fn parse_duration(typed: &str) -> Option<chrono::Duration> {
+    /// Longer waits are dates, and mistakes.
+    const MOST: i64 = 10_000;
+    let typed = typed.trim().trim_start_matches("in ").trim();
+    let unit = typed.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number: i64 = typed.strip_suffix(unit)?.parse().ok().filter(|number| (1..=MOST).contains(number))?;
+    match unit.trim() {
+        "m" | "min" | "minute" | "minutes" => Some(chrono::Duration::minutes(number)),
+        "h" | "hour" | "hours" => Some(chrono::Duration::hours(number)),
+        "d" | "day" | "days" => Some(chrono::Duration::days(number)),
+        "w" | "week" | "weeks" => Some(chrono::Duration::weeks(number)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_duration;
+
+    #[test]
+    fn waits_are_numbers_with_a_unit() {
+        for (typed, minutes) in [
+            ("90m", Some(90)),
+            ("2h", Some(120)),
+            ("in 2 hours", Some(120)),
+            ("3d", Some(3 * 1440)),
+            ("1 week", Some(7 * 1440)),
+            ("0h", None),
+            ("-2h", None),
+            ("99999999999999999999h", None),
+            ("10001w", None),
+            ("2", None),
+            ("h", None),
+            ("tomorrow 9am", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_duration(typed).map(|wait| wait.num_minutes()), minutes, "{typed}");
+        }
+    }
+}

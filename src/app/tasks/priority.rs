@@ -1,0 +1,59 @@
+//! Why a task has its priority: every rule tried, what matched, and what would change it.
+
+use serde::Serialize;
+
+use crate::{
+    app::App,
+    model::{FollowUp, Priority, TaskRow},
+    rules::Trace,
+    store::SkipUnreadable as _,
+};
+
+#[derive(Debug, Serialize)]
+pub struct PriorityExplanation {
+    pub task: TaskRow,
+    /// What the rules in force say now.
+    pub trace: Trace,
+    /// A person set the level: it stands, whatever the rules say.
+    pub set_by_hand: bool,
+    /// Why the sender's name does not count, when it does not.
+    pub sender: Option<String>,
+    /// The rules file is broken; what counts instead speaks.
+    pub rules_broken: Option<String>,
+    pub level: Priority,
+    /// Later mails about the same; each may have raised it.
+    pub follow_ups: Vec<FollowUp>,
+}
+
+impl App {
+    pub async fn why(&self, reference: &str) -> anyhow::Result<PriorityExplanation> {
+        let row = self.find_task(reference).await?;
+        let (id, mail_id) = (row.task.task_id, row.mail_id);
+        let (facts, mail, follow_ups) = self
+            .store
+            .read(move |reader| {
+                let mail = mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
+                Ok((reader.task_facts(id).skip_unreadable()?, mail, reader.follow_ups(id)?))
+            })
+            .await?;
+        let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;
+        let rules = self.load_rules();
+        let sender = mail.filter(|_| !facts.sender_verified).map(|mail| {
+            let reason =
+                if mail.authentication.verified { "the mail looks like phishing" } else { &mail.authentication.reason };
+            format!(
+                "not counted: sender unverified ({reason}); the key is trusted_servers of [[account]] {}",
+                facts.account
+            )
+        });
+        Ok(PriorityExplanation {
+            trace: rules.rules.trace(&facts, self.clock.now()),
+            set_by_hand: row.hand_ranked,
+            sender,
+            rules_broken: rules.broken.map(|broken| broken.to_string()),
+            level: row.task.priority,
+            follow_ups,
+            task: row,
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! What `doctor` prints.
+
+use std::io;
+
+use chrono_tz::Tz;
+use comfy_table::Cell;
+
+use super::printer::{Printer, escape_and_truncate};
+use crate::{
+    app::{AccountHealth, Health, ModelHealth, WaitingSteps, WitnessHealth},
+    audit::EvidenceVerification,
+    ingest::escape_for_display,
+    model::{AccountCondition, DetectedRestore, Instant, MailboxKind, UnreadableRow, llm::Outcome},
+};
+
+pub(super) fn print_health(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
+    print_accounts(screen, health)?;
+    print_counts(screen, health, zone)?;
+    print_parts(screen, health)?;
+    print_findings(screen, health)
+}
+
+/// Last, so that it is what a person sees first.
+fn print_findings(screen: Printer, health: &Health) -> io::Result<()> {
+    match health.findings.len() {
+        0 => return screen.print_line("found    nothing wrong"),
+        1 => screen.print_line("found    1 thing that needs you:")?,
+        more => screen.print_line(&format!("found    {more} things that need you:"))?,
+    }
+    health.findings.iter().try_for_each(|finding| {
+        screen.print_line(&format!("  {}: {}", finding.code, escape_for_display(&finding.what)))?;
+        screen.print_line(&format!("    {}", finding.remedy))
+    })
+}
+
+/// When an account was last polled. One whose last poll failed was not.
+pub(super) fn last_poll_words(last: Option<Instant>, condition: Option<&AccountCondition>) -> String {
+    match condition.filter(|condition| !condition.problem.is_empty()) {
+        Some(condition) => format!("FAILED at {}", condition.at),
+        None => last.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+    }
+}
+
+fn print_accounts(screen: Printer, health: &Health) -> io::Result<()> {
+    let line = |account: &AccountHealth| {
+        let polled = last_poll_words(account.last_poll, account.condition.as_ref());
+        vec![
+            Cell::new(&account.account),
+            Cell::new(account.kind),
+            Cell::new(account.mode),
+            Cell::new(polled),
+            Cell::new(account.mails),
+            Cell::new(account.notes.join("; ")),
+        ]
+    };
+    screen.print_table(
+        &["account", "kind", "mode", "last poll", "mails", "notes"],
+        health.accounts.iter().map(line).collect(),
+    )?;
+    let remote = health.accounts.iter().filter(|account| account.kind != MailboxKind::Maildir);
+    let conditions = remote.filter_map(|account| Some((account, account.condition.as_ref()?)));
+    for (account, condition) in conditions {
+        screen.print_line(&condition_line(condition, account.last_poll, account.unaccounted))?;
+    }
+    Ok(())
+}
+
+fn print_counts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
+    let count = |rows: &[(String, u64)]| {
+        rows.iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let words = |rows: Vec<(String, u64)>| {
+        if rows.iter().all(|(_, count)| *count == 0) { "none".to_owned() } else { count(&rows) }
+    };
+    let waiting: u64 = health.accounts.iter().map(|account| account.waiting).sum();
+    let waiting = if waiting > 0 { format!("{waiting} came since the last look; ") } else { String::new() };
+    screen.print_line(&format!(
+        "mail     {} unaccounted; {waiting}{}",
+        health.unaccounted,
+        words(health.mails.iter().map(|(state, n)| (state.to_string(), *n)).collect())
+    ))?;
+    screen.print_line(&format!(
+        "tasks    {}; {} illegal transitions",
+        words(health.tasks.iter().map(|(state, n)| (state.to_string(), *n)).collect()),
+        health.illegal_transitions
+    ))?;
+    screen.print_line(&format!(
+        "runs     {}",
+        words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())
+    ))?;
+    screen.print_line(&format!("effects  {}", words(health.effects.clone())))?;
+    screen.print_line(&format!("people   {} items wait for you", health.waiting_for_you))?;
+    for WaitingSteps { steps, reason, next } in &health.set_aside {
+        let steps = if *steps == 1 { "1 step waits".to_owned() } else { format!("{steps} steps wait") };
+        let next = next.utc().with_timezone(&zone).format("%H:%M");
+        screen.print_line(&format!("waits    {steps}: {}, next at {next}", escape_and_truncate(reason, 160)))?;
+    }
+    if health.unreadable.count > 0 {
+        let count = health.unreadable.count;
+        screen.print_line(&format!("rows     {count} CANNOT BE READ; everything goes on without them"))?;
+        for UnreadableRow { table, key, column, problem } in &health.unreadable.rows {
+            screen.print_line(&format!(
+                "         {table} {}: {column}: {}",
+                escape_and_truncate(key, 60),
+                escape_and_truncate(problem, 120)
+            ))?;
+        }
+    }
+    if health.paused {
+        screen.print_line("effects  PAUSED: nothing is done until `adjutant resume`")?;
+    }
+    Ok(())
+}
+
+fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
+    screen.print_line(&audit_line(&health.audit))?;
+    print_witness(screen, &health.witness)?;
+    if let Some(problem) = &health.policy_broken {
+        screen.print_line(&format!(
+            "policy   BROKEN: nothing is done until it is whole again; mail is still read\n{problem}"
+        ))?;
+    }
+    match &health.rules_broken {
+        None => screen.print_line(&format!("rules    version {}", health.rules_version))?,
+        Some(problem) => {
+            screen.print_line(&format!("rules    BROKEN, version {} counts: {problem}", health.rules_version))?
+        }
+    }
+    screen.print_line(&format!(
+        "memory   {}: {}",
+        health.memory.place,
+        super::memory::describe_status(&health.memory)
+    ))?;
+    match &health.model {
+        Some(model) => print_model(screen, model)?,
+        None => screen.print_line("model    none; rules alone")?,
+    }
+    let last = health.last_night.as_deref().unwrap_or("none yet");
+    let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    screen.print_line(&format!("night    last {last}, next {next}"))?;
+    screen.print_line(&format!("sqlite   {}", health.sqlite))?;
+    screen.print_line(&format!(
+        "worker   {}",
+        health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
+    ))
+}
+
+fn print_witness(screen: Printer, witness: &WitnessHealth) -> io::Result<()> {
+    if let Some(problem) = &witness.problem {
+        screen.print_line(&format!(
+            "state    NO WITNESS outside data/: {problem}. A data folder put back from a copy may go unnoticed"
+        ))?;
+    }
+    match &witness.restored {
+        Some(DetectedRestore { at, because }) => screen.print_line(&format!(
+            "restore  noticed {at}: {because}. Approvals from before are void; accounts observe until you turn them on"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64) -> String {
+    let AccountCondition { account, quota_used, quota, missed, backlog, .. } = condition;
+    let signed_in = if condition.signed_in { "signed in" } else { "NOT SIGNED IN" };
+    let synced = last_sync.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let lag = condition.lag_seconds.map_or_else(|| "none yet".to_owned(), |seconds| format!("{seconds} s"));
+    let left = if *backlog > 0 { format!(", {backlog} older mails to read") } else { String::new() };
+    let problem =
+        if condition.problem.is_empty() { String::new() } else { format!("\n         {}", condition.problem) };
+    format!(
+        "account  {account} {signed_in}; last sync {synced}, lag {lag}{left}; quota {quota_used} of {quota} units in the last minute; gap {missed} found by listing again, {unaccounted} unaccounted{problem}"
+    )
+}
+
+fn print_model(screen: Printer, model: &ModelHealth) -> io::Result<()> {
+    let what = match model.outcome {
+        Outcome::Answered | Outcome::Repaired => format!("answers, {} ms", model.took_ms),
+        outcome => format!("{}: {}; rules go on alone", outcome.as_str().to_uppercase(), model.note),
+    };
+    screen.print_line(&format!("model    {} {}: {what}", model.provider, escape_and_truncate(&model.model, 60)))?;
+    if let Some(since) = model.gone_since {
+        screen.print_line(&format!("model    today's BUDGET IS GONE since {since}; rules go on alone"))?;
+    }
+    model.guidelines_warning.iter().try_for_each(|warning| screen.print_line(&format!("model    {warning}")))
+}
+
+pub(super) fn audit_line(audit: &EvidenceVerification) -> String {
+    match &audit.problem {
+        None => format!("audit    {} lines, chain whole, {} anchors", audit.lines, audit.anchors),
+        Some(problem) => format!("audit    BROKEN: {problem}"),
+    }
+}

@@ -1,0 +1,242 @@
+//! One decision per command, for scripts and for those who like to type.
+
+use std::io::Read as _;
+
+use anyhow::Context as _;
+use comfy_table::Cell;
+
+use super::{
+    super::{
+        UsageError,
+        printer::{Printer, cell},
+    },
+    PAUSED_NOTICE, batch, editor, print_item, show_item,
+    terminal::is_interactive,
+    wording::{describe_effect, format_date_time, headline, is_send},
+};
+use crate::{
+    app::{App, ItemDetail},
+    model::{
+        ActionId, DecisionKind, ItemId, OutboxState,
+        nightly::{CorrectionKind, CorrectionRow},
+    },
+};
+
+/// Approves what was seen and nothing else: at a terminal it is shown and the person is asked, a script names the digest
+/// of each. Of several, all that can be are approved; the others are named, and the command fails.
+pub(super) async fn approve(
+    app: &App,
+    screen: Printer,
+    items: &[String],
+    sha256: &[String],
+    yes: bool,
+) -> anyhow::Result<()> {
+    let mut details: Vec<ItemDetail> = Vec::new();
+    for item in items {
+        let detail = app.item_detail(item).await?;
+        if details.iter().all(|other| other.item.item_id != detail.item.item_id) {
+            details.push(detail);
+        }
+    }
+    if sha256.is_empty() {
+        if yes || screen.is_json || !is_interactive() {
+            let words = "name what you saw with --sha256, the action_sha256 of each item (`adjutant hitl show NR --json`); or approve at a terminal, where it is shown";
+            return Err(UsageError(words.into()).into());
+        }
+        if !ask_confirmation(app, screen, &details)? {
+            return Ok(screen.print_line("Nothing was approved.")?);
+        }
+    } else {
+        ensure_seen_digests(&details, sha256)?;
+    }
+    let mut ids = Vec::new();
+    let mut refused = Vec::new();
+    for detail in details {
+        match app.approve(&detail.item).await {
+            Ok(_) => ids.push(detail.item.item_id),
+            Err(error) => refused.push(error),
+        }
+    }
+    if !ids.is_empty() {
+        let details = report(app, screen, &ids, DecisionKind::Approve).await?;
+        refused.extend(details.iter().filter_map(came_to_nothing));
+    }
+    match refused.pop() {
+        None => Ok(()),
+        Some(last) if refused.is_empty() => Err(last),
+        Some(last) => {
+            Err(last.context(format!("{} were not approved or not done; the last because", refused.len() + 1)))
+        }
+    }
+}
+
+/// Each item is what one of the digests was taken of, and each digest is of one of the items; else nothing is approved.
+fn ensure_seen_digests(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()> {
+    if details.len() != sha256.len() {
+        let words = format!("{} items and {} --sha256: each item needs its own", details.len(), sha256.len());
+        return Err(UsageError(words).into());
+    }
+    for detail in details {
+        let seen = detail.item.action_sha256.as_ref().is_some_and(|digest| sha256.contains(digest));
+        anyhow::ensure!(
+            seen,
+            "nothing was approved: number {} is not what you saw (no --sha256 is its digest now); look at it again",
+            detail.item.number
+        );
+    }
+    Ok(())
+}
+
+/// Shows all of it, and asks. What is approved then is what was shown here.
+fn ask_confirmation(app: &App, screen: Printer, details: &[ItemDetail]) -> anyhow::Result<bool> {
+    for detail in details {
+        print_item(app, screen, detail)?;
+        screen.print_line("")?;
+    }
+    screen.print_line(&format!("Type {} to approve {}:", batch::YES, batch::how_many(details.len())))?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim() == batch::YES)
+}
+
+pub(super) async fn decide(
+    app: &App,
+    screen: Printer,
+    item: &str,
+    verdict: DecisionKind,
+    reason: &str,
+) -> anyhow::Result<()> {
+    let id = app.answer(item, verdict, reason).await?;
+    report(app, screen, &[id], verdict).await.map(drop)
+}
+
+/// Returns why what was approved has not been done, if it has ended so.
+fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
+    let row = detail.action.as_ref()?;
+    let ended = matches!(row.state, OutboxState::Failed | OutboxState::NeedsHuman);
+    ended.then(|| anyhow::anyhow!("number {} was approved, but {}: {}", detail.item.number, row.state, row.result))
+}
+
+/// Returns the items as they are after whoever works has come to them.
+async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKind) -> anyhow::Result<Vec<ItemDetail>> {
+    let alone = app.try_finish_runs().await?;
+    // It is decided, whether or not a busy daemon has come to it yet.
+    if !alone && let Err(error) = app.finish_runs().await {
+        tracing::warn!("{error:#}");
+    }
+    let mut details = Vec::new();
+    for id in ids {
+        details.push(app.item_detail(&id.to_string()).await?);
+    }
+    let paused = app.is_paused().await?;
+    let corrects = |row: &CorrectionRow| matches!(row.kind, CorrectionKind::Reject | CorrectionKind::Respond);
+    let teaches =
+        if verdict == DecisionKind::Approve { None } else { app.log_and_explain_correction(corrects).await? };
+    screen.print_json_or(&details, |screen| {
+        if paused {
+            screen.print_line(PAUSED_NOTICE)?;
+        }
+        details.iter().try_for_each(|detail| screen.print_line(&describe_decision(app, detail, verdict, alone)))?;
+        teaches.iter().try_for_each(|words| screen.print_line(words))
+    })?;
+    Ok(details)
+}
+
+fn describe_decision(app: &App, detail: &ItemDetail, verdict: DecisionKind, alone: bool) -> String {
+    let task = detail.task.as_ref().map_or_else(String::new, |task| format!(" The task is {} now.", task.task.status));
+    let Some(row) = &detail.action else { return format!("Decided: {verdict}.{task}") };
+    let effect = describe_effect(row, app.config.me.time_zone);
+    let held = row.state == OutboxState::Held;
+    let undo = if held { format!(" (adjutant hitl undo {})", detail.item.number) } else { String::new() };
+    let worker =
+        if held && alone && is_send(row) { " No daemon runs: `adjutant run` or `once` lets it go." } else { "" };
+    format!("Decided: {verdict}. {}: {effect}{undo}.{task}{worker}", headline(detail))
+}
+
+pub(super) async fn edit(
+    app: &App,
+    screen: Printer,
+    item: &str,
+    subject: Option<String>,
+    text: Option<String>,
+) -> anyhow::Result<()> {
+    let detail = app.item_detail(item).await?;
+    let id = detail.item.item_id;
+    let message =
+        detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
+    let (subject, text) = match (subject, text.as_deref()) {
+        (None, None) if is_interactive() => match editor::edit_in_editor(app, id, message)? {
+            Some(edited) => edited,
+            None => return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed.")),
+        },
+        (None, None) => return Err(UsageError("without a terminal, give --subject or --text".into()).into()),
+        (subject, text) => {
+            let text = match text {
+                Some("-") => {
+                    let mut text = String::new();
+                    std::io::stdin().read_to_string(&mut text)?;
+                    text
+                }
+                Some(text) => text.to_owned(),
+                None => message.body.clone(),
+            };
+            (subject.unwrap_or_else(|| message.subject.clone()), text)
+        }
+    };
+    anyhow::ensure!(!text.trim().is_empty(), "an empty text changes nothing; to send nothing, reject it");
+    let new = app.edit_action(id, &subject, &text).await?;
+    show_item(app, screen, &app.item_detail(&new.to_string()).await?)
+}
+
+pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) -> anyhow::Result<()> {
+    let id = app.find_item_id(item).await?;
+    let until = if until == "none" { None } else { Some(app.parse_future_time(until)?) };
+    app.snooze_item(id, until).await?;
+    let detail = app.item_detail(&id.to_string()).await?;
+    let zone = app.config.me.time_zone;
+    screen.print_json_or(&detail.item, |screen| {
+        let Some(until) = until else { return screen.print_line("It is shown again.") };
+        let void = detail
+            .item
+            .expires_at
+            .map_or_else(String::new, |at| format!(" It is void at {}.", format_date_time(at, zone)));
+        screen.print_line(&format!("Hidden until {}.{void}", format_date_time(until, zone)))
+    })
+}
+
+/// An item whose grace still runs, or an effect of the journal.
+pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow::Result<()> {
+    let told = if let Ok(id) = app.find_item_id(reference).await
+        && app.item_detail(&id.to_string()).await.is_ok()
+    {
+        app.revoke_approval(id).await?;
+        "Taken back; nothing was sent, and it waits for you again.".to_owned()
+    } else {
+        let action: ActionId = reference.parse().map_err(|_| {
+            crate::app::NotFound(format!(
+                "'{reference}' is neither an item nor an effect; `adjutant hitl journal` lists them"
+            ))
+        })?;
+        app.undo_effect(action).await?
+    };
+    screen.print_json_or(&serde_json::json!({ "undone": told }), |screen| screen.print_line(&told))
+}
+
+pub(super) async fn journal(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
+    let rows = app.list_undoable_effects(limit).await?;
+    screen.print_json_or(&rows, |screen| {
+        if rows.is_empty() {
+            return screen.print_line("There is nothing to take back.");
+        }
+        let line = |entry: &crate::store::JournalRow| {
+            vec![
+                Cell::new(entry.done_at),
+                Cell::new(&entry.row.action.tool),
+                cell(&entry.row.result, 60),
+                Cell::new(entry.row.action.action_id),
+            ]
+        };
+        screen.print_table(&["when", "what", "result", "effect"], rows.iter().map(line).collect())?;
+        screen.print_line("adjutant hitl undo EFFECT")
+    })
+}

@@ -1,0 +1,229 @@
+//! The decisions of the approval screen, and what the person is told after each.
+
+use chrono_tz::Tz;
+
+use super::{
+    super::{
+        batch, editor,
+        wording::{describe_effect, format_date_time, headline},
+    },
+    ApprovalScreen, describe_ended_item,
+};
+use crate::{
+    app::{DecisionInput, ItemDetail},
+    model::{DecisionKind, ItemId, ItemKind, ItemState, OutboxState},
+};
+
+impl ApprovalScreen<'_> {
+    /// Carries out the decision of a key, if the kind of the shown item has that key.
+    pub(super) async fn decide_by_key(&mut self, letter: char) -> anyhow::Result<()> {
+        let Some((kind, doubt)) = self.detail.as_ref().map(|detail| {
+            let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
+            (detail.item.kind, doubt)
+        }) else {
+            return Ok(());
+        };
+        let outcome = match (kind, letter) {
+            (_, 'z') => self.snooze().await,
+            (ItemKind::Action | ItemKind::RuleProposal, 'a') => self.approve().await,
+            (ItemKind::Action, 'e') => self.edit().await,
+            (ItemKind::Action | ItemKind::RuleProposal, 'r') => {
+                self.decide_with_reason(DecisionKind::Reject, "Why not? (Enter: no reason, Esc: back) ").await
+            }
+            (ItemKind::Action, 't') => self.respond().await,
+            (ItemKind::FailedStep, 'R') => self.submit_decision(DecisionKind::Retry, "").await,
+            (ItemKind::FailedStep, 'S') => {
+                self.decide_with_reason(DecisionKind::Skip, "Go on without it. Why? (Enter: no reason, Esc: back) ")
+                    .await
+            }
+            (ItemKind::FailedStep, 'W') if doubt => self.submit_decision(DecisionKind::Sent, "").await,
+            (ItemKind::Action | ItemKind::FailedStep, 'C') => {
+                self.decide_with_reason(DecisionKind::Cancel, "Give the task up. Why? (Enter: no reason, Esc: back) ")
+                    .await
+            }
+            _ => {
+                self.notice = format!("'{letter}' does nothing here; ? helps.");
+                return Ok(());
+            }
+        };
+        // A refusal is an answer, not the end of the session.
+        if let Err(error) = outcome {
+            self.notice = format!("Not done: {error:#}");
+            self.refresh_queue().await?;
+        }
+        Ok(())
+    }
+
+    async fn approve(&mut self) -> anyhow::Result<()> {
+        let obstacle = self.detail.as_ref().and_then(|detail| detail.obstacle.clone());
+        if let Some(obstacle) = obstacle {
+            self.notice = format!("Not yet: {obstacle}.");
+            return Ok(());
+        }
+        if !self.viewport.is_seen_to_end {
+            self.notice = "There is more of it below: space shows it. Then a.".into();
+            return Ok(());
+        }
+        self.submit_decision(DecisionKind::Approve, "").await
+    }
+
+    async fn decide_with_reason(&mut self, verdict: DecisionKind, question: &str) -> anyhow::Result<()> {
+        match self.prompt_line(question)? {
+            Some(reason) => self.submit_decision(verdict, &reason).await,
+            None => {
+                self.notice = "Nothing was decided.".into();
+                Ok(())
+            }
+        }
+    }
+
+    async fn respond(&mut self) -> anyhow::Result<()> {
+        let words = self.prompt_line("What should it do instead? (Esc: back) ")?.filter(|words| !words.is_empty());
+        let Some(words) = words else {
+            self.notice = "Nothing was decided.".into();
+            return Ok(());
+        };
+        self.expected_task = self.detail.as_ref().and_then(|detail| detail.item.task_id);
+        self.submit_decision(DecisionKind::Respond, &words).await
+    }
+
+    /// Decides the item on the screen, bound to the digest of what was drawn.
+    async fn submit_decision(&mut self, verdict: DecisionKind, reason: &str) -> anyhow::Result<()> {
+        let Some(detail) = self.detail.as_ref() else { return Ok(()) };
+        let (id, task) = (detail.item.item_id, detail.item.task_id);
+        let sha256 = detail.item.action_sha256.clone().unwrap_or_default();
+        self.app.decide(id, DecisionInput::at_terminal(verdict, reason, &sha256)).await?;
+        self.note_decision(id, verdict);
+        if verdict == DecisionKind::Retry {
+            self.expected_task = task;
+        }
+        self.app.try_finish_runs().await?;
+        let after = self.app.item_detail(&id.to_string()).await?;
+        self.notice = describe_outcome(&after, verdict, self.app.config.me.time_zone);
+        self.refresh_queue().await
+    }
+
+    fn note_decision(&mut self, id: ItemId, verdict: DecisionKind) {
+        self.decided.retain(|(other, _)| *other != id);
+        self.decided.push((id, verdict));
+        if verdict == DecisionKind::Approve {
+            self.approved.push(id);
+        }
+    }
+
+    async fn edit(&mut self) -> anyhow::Result<()> {
+        let Some(detail) = self.detail.as_ref() else { return Ok(()) };
+        let id = detail.item.item_id;
+        let message = detail.action.as_ref().and_then(|row| row.action.effect.message()).cloned();
+        let Some(message) = message else {
+            self.notice = "There is no text to edit.".into();
+            return Ok(());
+        };
+        self.terminal.leave_alternate_screen()?;
+        let edited = tokio::task::block_in_place(|| editor::edit_in_editor(self.app, id, &message));
+        self.terminal.enter_alternate_screen()?;
+        let Some((subject, text)) = edited? else {
+            self.notice = "Nothing was changed.".into();
+            return Ok(());
+        };
+        let new = self.app.edit_action(id, &subject, &text).await?;
+        self.refresh_queue().await?;
+        if let Some(at) = self.queue.iter().position(|id| *id == new) {
+            self.show_item_at(at).await?;
+        }
+        self.notice = "Changed: this is what would be sent now. Nothing is approved yet.".into();
+        Ok(())
+    }
+
+    async fn snooze(&mut self) -> anyhow::Result<()> {
+        let until = self.prompt_line("Until when? (2h, 3d, tomorrow 9am; Esc: back) ")?.filter(|text| !text.is_empty());
+        let (Some(until), Some(detail)) = (until, self.detail.as_ref()) else {
+            self.notice = "Nothing was decided.".into();
+            return Ok(());
+        };
+        let (id, zone) = (detail.item.item_id, self.app.config.me.time_zone);
+        let at = self.app.parse_future_time(&until)?;
+        let void = detail.item.expires_at.filter(|void| *void <= at);
+        self.app.snooze_item(id, Some(at)).await?;
+        self.notice = format!("Hidden until {}.", format_date_time(at, zone));
+        if let Some(void) = void {
+            self.notice.push_str(&format!(" It becomes void before that, at {}.", format_date_time(void, zone)));
+        }
+        self.refresh_queue().await
+    }
+
+    /// Revokes the newest approval of this session whose effect has not begun.
+    pub(super) async fn undo(&mut self) -> anyhow::Result<()> {
+        let Some(id) = self.approved.last().copied() else {
+            self.notice = "There is no approval of this session whose grace still runs.".into();
+            return Ok(());
+        };
+        if let Err(error) = self.app.revoke_approval(id).await {
+            self.notice = format!("Not done: {error:#}");
+            return Ok(());
+        }
+        self.approved.retain(|other| *other != id);
+        self.decided.retain(|(other, _)| *other != id);
+        self.refresh_queue().await?;
+        if let Some(at) = self.queue.iter().position(|other| *other == id) {
+            self.show_item_at(at).await?;
+        }
+        self.notice = "Taken back: nothing was sent, and it waits for you again.".into();
+        Ok(())
+    }
+
+    /// Approves several items, chosen by number, after a preview.
+    pub(super) async fn approve_batch(&mut self) -> anyhow::Result<()> {
+        let mut details = Vec::new();
+        for id in &self.queue {
+            details.push(self.app.item_detail(&id.to_string()).await?);
+        }
+        self.terminal.leave_alternate_screen()?;
+        let chosen = tokio::task::block_in_place(|| batch::choose(self.app, &self.terminal, self.printer, &details));
+        self.terminal.enter_alternate_screen()?;
+        let chosen = chosen?;
+        if chosen.is_empty() {
+            self.notice = "Nothing was approved.".into();
+            return Ok(());
+        }
+        let mut refused = Vec::new();
+        for detail in &chosen {
+            match self.app.approve(&detail.item).await {
+                Ok(_) => self.note_decision(detail.item.item_id, DecisionKind::Approve),
+                Err(error) => refused.push(format!("{error:#}")),
+            }
+        }
+        self.app.try_finish_runs().await?;
+        self.notice = format!("{} approved; u takes back the last of them.", chosen.len() - refused.len());
+        for why in refused {
+            self.notice.push_str(&format!(" Not approved: {why}."));
+        }
+        self.refresh_queue().await
+    }
+}
+
+/// Returns the notice after a decision.
+fn describe_outcome(detail: &ItemDetail, verdict: DecisionKind, zone: Tz) -> String {
+    let task = detail.task.as_ref().map_or_else(String::new, |task| format!("; the task is {}", task.task.status));
+    match (verdict, &detail.action) {
+        (DecisionKind::Approve, Some(row)) if row.state == OutboxState::Held => {
+            format!("{}: {} (u).", headline(detail), describe_effect(row, zone))
+        }
+        (DecisionKind::Approve, Some(row)) => format!("{}: {}.", headline(detail), describe_effect(row, zone)),
+        (DecisionKind::Reject, _) => format!("Rejected{task}, and the step is yours."),
+        (DecisionKind::Respond, _) => "Told; its next try is shown as soon as it is there.".into(),
+        (DecisionKind::Retry, _) => format!("Tried again{task}."),
+        (verdict, _) => format!("Decided: {verdict}{task}."),
+    }
+}
+
+/// Returns one line about an item for the end of the session.
+pub(in crate::cli::hitl) fn describe_final_state(detail: &ItemDetail, zone: Tz) -> String {
+    match &detail.action {
+        Some(row) if detail.item.decision == DecisionKind::Approve.as_str() => {
+            format!("{}: {}", headline(detail), describe_effect(row, zone))
+        }
+        _ if detail.item.state == ItemState::Open => format!("{}: waits for you", headline(detail)),
+        _ => format!("{}: {}", headline(detail), describe_ended_item(detail)),
+    }
+}

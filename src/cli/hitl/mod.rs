@@ -1,0 +1,178 @@
+//! `hitl`: what waits for a person. Without an argument, on a terminal, a desk to decide at; else commands for scripts.
+
+mod batch;
+mod command;
+mod editor;
+mod interactive;
+mod page;
+mod terminal;
+mod wording;
+
+use comfy_table::Cell;
+
+pub(super) use self::wording::{describe_effect, describe_wait, format_date_time};
+use self::{interactive::ApprovalScreen, wording::format_clock_time};
+use super::{
+    args::HitlCommand,
+    printer::{Printer, cell, escape_and_truncate},
+};
+use crate::{
+    app::{App, ItemDetail},
+    model::{DecisionKind, ItemId, ItemRow, OutboxState, RunRow},
+};
+
+/// Grace that a person is kept waiting for after they have left the desk; the rest is left to the next worker.
+const LONGEST_WAIT_SECONDS: i64 = 60;
+
+const PAUSED_NOTICE: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
+
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
+    let Some(command) = command else {
+        let desk = !screen.is_json && terminal::is_interactive();
+        return if desk { decide_interactively(app, screen).await } else { list(app, screen, false).await };
+    };
+    match command {
+        HitlCommand::List { all } => list(app, screen, all).await,
+        HitlCommand::Show { item } => show_item(app, screen, &app.item_detail(&item).await?),
+        HitlCommand::Approve { items, sha256, yes } => command::approve(app, screen, &items, &sha256, yes).await,
+        HitlCommand::Edit { item, subject, text } => command::edit(app, screen, &item, subject, text).await,
+        HitlCommand::Reject { item, reason, cancel } => {
+            let verdict = if cancel { DecisionKind::Cancel } else { DecisionKind::Reject };
+            command::decide(app, screen, &item, verdict, &reason).await
+        }
+        HitlCommand::Respond { item, text } => {
+            command::decide(app, screen, &item, DecisionKind::Respond, &text.join(" ")).await
+        }
+        HitlCommand::Snooze { item, until } => command::snooze(app, screen, &item, &until).await,
+        HitlCommand::Undo { item } => command::undo(app, screen, &item).await,
+        HitlCommand::Journal { limit } => command::journal(app, screen, limit).await,
+        HitlCommand::Retry { item, reason } => command::decide(app, screen, &item, DecisionKind::Retry, &reason).await,
+        HitlCommand::Skip { item, reason } => command::decide(app, screen, &item, DecisionKind::Skip, &reason).await,
+        HitlCommand::Cancel { item, reason } => {
+            command::decide(app, screen, &item, DecisionKind::Cancel, &reason).await
+        }
+        HitlCommand::Sent { item } => command::decide(app, screen, &item, DecisionKind::Sent, "").await,
+    }
+}
+
+async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
+    let items = if all { app.list_open_items().await? } else { app.items().await? };
+    let waits = app.list_deferred_runs().await?;
+    let paused = app.is_paused().await?;
+    let left_behind = app.left_behind().await?;
+    let mut whats = Vec::new();
+    for item in &items {
+        whats.push(wording::headline(&app.item_detail(&item.item_id.to_string()).await?));
+    }
+    let zone = app.config.me.time_zone;
+    let now = app.clock.now();
+    screen.print_json_or(&items, |screen| {
+        if paused {
+            screen.print_line(PAUSED_NOTICE)?;
+        }
+        if items.is_empty() {
+            screen.print_line("Nothing waits for you.")?;
+        } else {
+            let line = |(item, what): (&ItemRow, &String)| {
+                let hidden = item.snooze_until.filter(|until| *until > now);
+                let hidden = hidden
+                    .map_or_else(String::new, |until| format!(" (hidden until {})", format_date_time(until, zone)));
+                vec![
+                    Cell::new(item.number),
+                    Cell::new(item.kind.as_str().replace('_', " ")),
+                    Cell::new(escape_and_truncate(what, 120) + &hidden),
+                    Cell::new(item.expires_at.map_or_else(String::new, |at| format_date_time(at, zone))),
+                    Cell::new(item.item_id),
+                ]
+            };
+            let rows = items.iter().zip(&whats).map(line).collect();
+            screen.print_table(&["nr", "kind", "what", "void at", "item"], rows)?;
+            screen.print_line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
+        }
+        if left_behind > 0 && !paused {
+            screen.print_line(&format!(
+                "{left_behind} steps are due and no daemon runs: `adjutant run` or `adjutant once` goes on with them."
+            ))?;
+        }
+        print_deferred_runs(screen, app, &waits)
+    })
+}
+
+/// What nobody is asked about, but does not go on either.
+fn print_deferred_runs(screen: Printer, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
+    if waits.is_empty() {
+        return Ok(());
+    }
+    screen.print_line("")?;
+    let line = |run: &RunRow| {
+        let about = run.task_id.map_or_else(|| run.run_id.to_string(), |id| id.to_string());
+        let until = run.wait_until.map_or_else(String::new, |at| format_clock_time(at, app.config.me.time_zone));
+        vec![cell(&run.waits_for, 90), Cell::new(until), Cell::new(about)]
+    };
+    screen.print_table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
+}
+
+fn show_item(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<()> {
+    screen.print_json_or(detail, |screen| print_item(app, screen, detail))
+}
+
+/// The whole page, as the desk shows it.
+fn print_item(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Result<()> {
+    screen.print_line(&page::title(app, detail))?;
+    let lines = page::item_page(app, detail).into_iter().chain(page::technical_lines(detail));
+    lines.into_iter().try_for_each(|line| screen.print_line(&line.text))
+}
+
+/// Decides with keys, and says at the end what came of it.
+async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> {
+    if app.items().await?.is_empty() {
+        return list(app, screen, false).await;
+    }
+    let decided = ApprovalScreen::run(app, screen).await?;
+    let ids: Vec<ItemId> = decided.iter().map(|(id, _)| *id).collect();
+    wait_out_grace(app, screen, &ids).await?;
+    for id in ids {
+        let detail = app.item_detail(&id.to_string()).await?;
+        screen.print_line(&interactive::describe_final_state(&detail, app.config.me.time_zone))?;
+    }
+    let left = app.items().await?.len();
+    screen
+        .print_line(&if left == 0 {
+            "Nothing waits for you.".to_owned()
+        } else {
+            format!("{left} still wait for you.")
+        })
+        .map_err(Into::into)
+}
+
+/// Without a daemon nobody else lets go what was approved here.
+async fn wait_out_grace(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<()> {
+    let mut until = None;
+    for id in ids {
+        let row = app.item_detail(&id.to_string()).await?.action;
+        until = until.max(row.filter(|row| row.state == OutboxState::Held).and_then(|row| row.release_at));
+    }
+    let Some(until) = until else { return Ok(()) };
+    if app.is_paused().await? {
+        return Ok(screen.print_line(PAUSED_NOTICE)?);
+    }
+    if !app.try_finish_runs().await? {
+        return Ok(());
+    }
+    let at = format_clock_time(until, app.config.me.time_zone);
+    if until > app.clock.now().plus(chrono::Duration::seconds(LONGEST_WAIT_SECONDS)) {
+        return Ok(screen.print_line(&format!("No daemon runs: after {at}, `adjutant run` or `once` lets it go."))?);
+    }
+    screen.print_line(&format!(
+        "No daemon runs, so this waits for the grace until {at}; Ctrl-C leaves it to the next run."
+    ))?;
+    let passed = async {
+        while app.clock.now() < until {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    };
+    tokio::select! {
+        () = passed => app.try_finish_runs().await.map(drop),
+        _ = tokio::signal::ctrl_c() => Ok(()),
+    }
+}

@@ -1,0 +1,245 @@
+//! One item as lines of text, drawn from the bytes that would be sent.
+
+use chrono_tz::Tz;
+use serde_json::Value;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::{
+    super::printer::escape_and_truncate,
+    wording::{describe_effect, describe_expiry, describe_kind, describe_recipient, format_date_time},
+};
+use crate::{
+    app::{App, ItemDetail},
+    ingest::escape_for_display,
+    model::{Instant, ItemKind, ItemRow, ItemState, OutboxState, action::ComposedMessage},
+    source::CalendarEvent,
+};
+
+/// The labels in front of the fields.
+const LABEL_WIDTH: usize = 9;
+/// A tab is this many blanks: what it looks like must not depend on where it stands.
+const TAB: &str = "    ";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PageLine {
+    pub(super) text: String,
+    /// To be looked at first.
+    pub(super) is_emphasised: bool,
+    /// Where its further rows begin.
+    indent: usize,
+}
+
+impl PageLine {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_emphasised: false, indent: 0 }
+    }
+
+    pub(super) fn emphasised(text: impl Into<String>) -> Self {
+        Self { is_emphasised: true, ..Self::plain(text) }
+    }
+
+    fn field(label: &str, text: &str) -> Self {
+        Self { indent: LABEL_WIDTH, ..Self::plain(format!("{label:<LABEL_WIDTH$}{text}")) }
+    }
+
+    fn warning(label: &str, text: &str) -> Self {
+        Self { is_emphasised: true, ..Self::field(label, text) }
+    }
+}
+
+/// What it is and how long it waits.
+pub(super) fn title(app: &App, detail: &ItemDetail) -> String {
+    let void = describe_expiry(&detail.item, app.clock.now(), app.config.me.time_zone);
+    format!("number {}: {}, {void}", detail.item.number, describe_kind(detail))
+}
+
+/// Everything a person needs before a yes.
+pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
+    let zone = app.config.me.time_zone;
+    let item = &detail.item;
+    let mut lines = Vec::new();
+    if let Some(obstacle) = &detail.obstacle {
+        lines.push(PageLine::warning("But", obstacle));
+    }
+    let message = detail.action.as_ref().and_then(|row| row.action.effect.message());
+    if let Some(message) = message {
+        lines.extend(message_header_lines(detail, message));
+    }
+    lines.extend(invitation(item, zone));
+    let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
+    let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
+    lines.push(PageLine::field("Why", &format!("{class}{}", escape_and_truncate(reason, 300))));
+    if item.state != ItemState::Open {
+        let by = if item.decision.is_empty() { String::new() } else { format!(": {}", item.decision) };
+        lines.push(PageLine::field(
+            "Decided",
+            &format!("{}{by} {}", item.state, escape_and_truncate(&item.reason, 200)),
+        ));
+    }
+    if !detail.on_yes.is_empty() {
+        lines.push(PageLine::field("On yes", &escape_and_truncate(&detail.on_yes, 600)));
+    }
+    if item.kind == ItemKind::FailedStep {
+        lines.push(PageLine::field("Choose", "retry does it again, skip goes on without it, cancel gives the task up"));
+    }
+    if let Some(task) = &detail.task {
+        let number = task.number.map_or_else(String::new, |number| format!("{number}: "));
+        let task = &task.task;
+        let text =
+            format!("{number}{} ({}, {})", escape_and_truncate(&task.objective, 160), task.priority, task.status);
+        lines.push(PageLine::field("Task", &text));
+    }
+    if let Some(mail) = &detail.mail {
+        let text = format!(
+            "{}: {} from {}",
+            mail.mail_id,
+            escape_and_truncate(&mail.subject, 120),
+            escape_and_truncate(&mail.sender, 80)
+        );
+        lines.push(PageLine::field("Mail", &text));
+    }
+    if let Some(row) = detail.action.as_ref().filter(|row| row.state != OutboxState::Parked) {
+        lines.push(PageLine::field("Effect", &describe_effect(row, zone)));
+    }
+    if let Some(message) = message {
+        lines.push(PageLine::plain(""));
+        lines.extend(body(&message.body));
+    }
+    lines
+}
+
+/// What only scripts and the doubtful want to read.
+pub(super) fn technical_lines(detail: &ItemDetail) -> Vec<PageLine> {
+    let mut lines = vec![PageLine::plain("")];
+    if let Some(sha256) = &detail.item.action_sha256 {
+        lines.push(PageLine::field("Action", &format!("sha256 {sha256}")));
+    }
+    lines.push(PageLine::field("Item", &format!("{} since {}", detail.item.item_id, detail.item.created_at)));
+    lines
+}
+
+fn message_header_lines(detail: &ItemDetail, message: &ComposedMessage) -> Vec<PageLine> {
+    let mut lines = Vec::new();
+    for (nth, to) in detail.recipients.iter().enumerate() {
+        let (marks, loud) = describe_recipient(to);
+        let label = if nth < message.to.len() { "To" } else { "Cc" };
+        lines.push(PageLine {
+            is_emphasised: loud,
+            ..PageLine::field(label, &format!("{} [{marks}]", escape_and_truncate(&to.address, 254)))
+        });
+    }
+    lines.push(PageLine::field("Subject", &escape_and_truncate(&message.subject, 998)));
+    for attached in &message.attachments {
+        let (name, kind) = (escape_and_truncate(&attached.name, 200), escape_and_truncate(&attached.content_type, 80));
+        let text = format!("{name} ({kind}, {} bytes) sha256 {}", attached.size, attached.sha256);
+        lines.push(PageLine::warning("Attached", &text));
+    }
+    lines
+}
+
+/// Which event an answer is about, and what the calendar has under the id that the inviter gave it.
+fn invitation(item: &ItemRow, zone: Tz) -> Vec<PageLine> {
+    let Some(facts) = item.body.pointer("/planned/invitation") else { return Vec::new() };
+    let event = |value: &Value| {
+        let event: CalendarEvent = serde_json::from_value(value.clone()).unwrap_or_default();
+        let at = |time: Option<Instant>| time.map_or_else(|| "no time".to_owned(), |at| format_date_time(at, zone));
+        let times = format!("{} to {}", at(event.start), at(event.end));
+        format!(
+            "\"{}\", {times}, organizer {}",
+            escape_and_truncate(&event.summary, 200),
+            escape_and_truncate(&event.organizer, 254)
+        )
+    };
+    let mut lines = vec![PageLine::field("Event", &event(facts.get("event").unwrap_or(&Value::Null)))];
+    let there = facts.get("in_calendar").unwrap_or(&Value::Null);
+    if let Some(why) = there.get("not_asked").and_then(Value::as_str) {
+        lines.push(PageLine::field("Calendar", &format!("could not be asked: {}", escape_and_truncate(why, 200))));
+    } else if there.get("holds").is_some_and(Value::is_string) {
+        lines.push(PageLine::field("Calendar", "the event is not in it"));
+    } else if let Some(holds) = there.get("holds") {
+        lines.push(match there.get("difference").and_then(Value::as_str) {
+            None => PageLine::field("Calendar", &format!("already there as {}", event(holds))),
+            Some(why) => PageLine::warning(
+                "Calendar",
+                &format!("under this event's id it has ANOTHER ({why}), which is left alone: {}", event(holds)),
+            ),
+        });
+    }
+    lines
+}
+
+/// The text of a mail, line by line, with whatever would act on the screen written out.
+fn body(text: &str) -> impl Iterator<Item = PageLine> {
+    text.lines().map(|line| PageLine {
+        indent: 2,
+        ..PageLine::plain(format!("  {}", escape_for_display(line).replace('\t', TAB)))
+    })
+}
+
+/// The mail behind an item.
+pub(super) fn source_mail_lines(detail: &ItemDetail) -> Option<Vec<PageLine>> {
+    let (mail, text) = (detail.mail.as_ref()?, detail.cause.as_ref()?);
+    let mut lines = vec![
+        PageLine::plain(format!("The mail that caused it, number {}", mail.mail_id)),
+        PageLine::field("From", &escape_and_truncate(&mail.sender, 254)),
+        PageLine::field("Subject", &escape_and_truncate(&mail.subject, 998)),
+        PageLine::field("Arrived", &mail.arrived_at.to_string()),
+        PageLine::plain(""),
+    ];
+    lines.extend(body(text));
+    Some(lines)
+}
+
+/// Breaks lines to a width in columns, between words where there are any. Order within a line is the terminal's affair.
+pub(super) fn wrap(lines: &[PageLine], width: usize) -> Vec<PageLine> {
+    let width = width.max(10);
+    lines.iter().flat_map(|line| wrap_line(line, width)).collect()
+}
+
+fn wrap_line(line: &PageLine, width: usize) -> Vec<PageLine> {
+    let indent = " ".repeat(line.indent.min(width / 2));
+    let mut rows = Vec::new();
+    let mut row = String::new();
+    for word in line.text.split_inclusive(' ') {
+        if row.width() + word.trim_end().width() > width && !row.trim().is_empty() {
+            rows.push(std::mem::replace(&mut row, indent.clone()));
+        }
+        for c in word.chars() {
+            let blank = c == ' ';
+            if row.width() + c.width().unwrap_or(0) > width {
+                if blank {
+                    continue;
+                }
+                rows.push(std::mem::replace(&mut row, indent.clone()));
+            }
+            row.push(c);
+        }
+    }
+    rows.push(row);
+    rows.into_iter().map(|text| PageLine { text: text.trim_end().to_owned(), ..line.clone() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_nothing_is_lost() {
+        for (text, width, expected) in [
+            ("one two three", 10, &["one two", "three"][..]),
+            ("abcdefghijklmnop", 10, &["abcdefghij", "klmnop"]),
+            ("  said a b c d e f", 10, &["  said a b", "  c d e f"]),
+            ("", 10, &[""]),
+            ("שלום לכולם מכאן", 10, &["שלום לכולם", "מכאן"]),
+            ("会議会議会議", 10, &["会議会議会", "議"]),
+        ] {
+            let indent = text.len() - text.trim_start().len();
+            let rows: Vec<String> = wrap(&[PageLine { indent, ..PageLine::plain(text) }], width)
+                .into_iter()
+                .map(|line| line.text)
+                .collect();
+            assert_eq!(rows, expected, "{text}");
+            assert!(rows.iter().all(|row| row.width() <= width), "{text}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! `reflect`, `digest`, and `rules what-if|history|diff|rollback`.
+
+use std::{io, process::ExitCode};
+
+use comfy_table::Cell;
+use serde_json::{Value, json};
+
+use super::{
+    EXIT_FINDINGS,
+    args::RulesCommand,
+    hitl::format_date_time,
+    printer::{Printer, cell, escape_and_truncate},
+};
+use crate::{
+    app::{App, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport, WorkerLockHeld},
+    model::{RequestKind, TaskRow, nightly::LearnedEntryRow},
+    nightly::{LearningOutcome, TestedEdit},
+};
+
+/// Rows of a table; the JSON has all.
+const MOST_SHOWN: usize = 40;
+
+pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        RulesCommand::Check { file } => {
+            let broken = if file.is_none() { app.load_rules().broken.map(|broken| broken.error) } else { None };
+            return super::check::check_rules_file(screen, &file.unwrap_or_else(|| app.home.rules_file()), broken);
+        }
+        RulesCommand::WhatIf { file } => {
+            let answer = app.what_if(&file).await?;
+            screen.print_json_or(&answer, |screen| print_what_if(screen, &answer))?;
+            return Ok(if answer.changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) });
+        }
+        RulesCommand::History { limit } => history(app, screen, limit).await?,
+        RulesCommand::Diff { from } => {
+            let lines = app.rules_diff(from).await?;
+            screen.print_json_or(&lines, |screen| {
+                if lines.is_empty() {
+                    return screen.print_line("No difference.");
+                }
+                lines.iter().try_for_each(|line| screen.print_line(&format!("{} {}", line.sign, line.line)))
+            })?;
+        }
+        RulesCommand::Rollback { to } => {
+            let made = app.roll_back_rules(to).await?;
+            screen.print_json_or(&json!({ "version": made }), |screen| {
+                screen.print_line(&format!(
+                    "Done; this is version {made} now. What was taken back is learned again only from new corrections."
+                ))
+            })?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_what_if(screen: Printer, answer: &WhatIfReport) -> io::Result<()> {
+    answer
+        .warnings
+        .iter()
+        .try_for_each(|warning| screen.print_line(&format!("warning: {}", escape_and_truncate(warning, 200))))?;
+    let line = |change: &WhatIfChange| {
+        vec![
+            Cell::new(change.number.map_or_else(String::new, |number| number.to_string())),
+            cell(&change.objective, 70),
+            screen.priority(change.from),
+            screen.priority(change.to),
+            cell(&change.rule, 40),
+            Cell::new(if change.set_by_hand { "you set it: it stands" } else { "" }),
+        ]
+    };
+    if !answer.changes.is_empty() {
+        let rows = answer.changes.iter().take(MOST_SHOWN).map(line).collect();
+        screen.print_table(&["task", "objective", "now", "then", "by", ""], rows)?;
+        if answer.changes.len() > MOST_SHOWN {
+            screen.print_line(&format!("… and {} more; --json has all", answer.changes.len() - MOST_SHOWN))?;
+        }
+    }
+    screen.print_line(&format!(
+        "{} tasks looked at: {} raised, {} lowered, {} against your own word.",
+        answer.past, answer.raised, answer.lowered, answer.against_your_word
+    ))
+}
+
+async fn history(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
+    let mut versions = app.rules_history().await?;
+    versions.truncate(limit);
+    let entries = app.learned_entries().await?;
+    let zone = app.config.me.time_zone;
+    screen.print_json_or(&json!({ "versions": versions, "entries": entries }), |screen| {
+        if versions.is_empty() {
+            return screen
+                .print_line("Nothing was learned yet; `adjutant reflect --dry-run` shows tonight's proposal.");
+        }
+        for version in &versions {
+            print_version(screen, version, &format_date_time(version.row.at, zone))?;
+        }
+        if !entries.is_empty() {
+            let line = |row: &LearnedEntryRow| {
+                let ids: Vec<String> = row.evidence.iter().map(ToString::to_string).collect();
+                let last = row.last_hit.map_or_else(|| "never".to_owned(), |at| format_date_time(at, zone));
+                vec![cell(&row.name, 60), cell(&ids.join(", "), 40), Cell::new(row.hits), Cell::new(last)]
+            };
+            screen.print_line("")?;
+            screen.print_table(
+                &["learned entry", "corrections", "hits", "last hit"],
+                entries.iter().map(line).collect(),
+            )?;
+        }
+        screen.print_line("adjutant rules diff [VERSION] · adjutant rules rollback [VERSION]")
+    })
+}
+
+fn print_version(screen: Printer, version: &RulesVersionDetail, at: &str) -> io::Result<()> {
+    let row = &version.row;
+    let current = if version.current { " (now)" } else { "" };
+    screen.print_line(&format!(
+        "version {}{current}, {at}, by {}: {}",
+        row.version,
+        row.who,
+        escape_and_truncate(&row.why, 200)
+    ))?;
+    let edits: Vec<TestedEdit> =
+        row.edits.get("edits").cloned().and_then(|edits| serde_json::from_value(edits).ok()).unwrap_or_default();
+    edits.iter().try_for_each(|tested| print_tested_edit(screen, tested))
+}
+
+fn print_tested_edit(screen: Printer, tested: &TestedEdit) -> io::Result<()> {
+    screen.print_line(&format!("  {}", escape_and_truncate(&tested.words, 160)))?;
+    screen.print_line(&format!("    because {}", escape_and_truncate(tested.edit.why(), 200)))?;
+    screen.print_line(&format!("    tested: {}", tested.trial))?;
+    if tested.trial.passed {
+        return Ok(());
+    }
+    screen.print_line(&format!("    not adopted: {}", escape_and_truncate(&tested.trial.reason, 200)))?;
+    tested.trial.cases.iter().try_for_each(|case| {
+        let task = case.number.map_or_else(|| case.task_id.to_string(), |number| format!("task {number}"));
+        screen.print_line(&format!("      {task}: {} would be {} ({})", case.from, case.to, case.why))
+    })
+}
+
+pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow::Result<()> {
+    if dry_run {
+        let findings = app.preview_nightly().await?;
+        return screen.print_json_or(&findings, |screen| {
+            screen.print_line("Tonight's proposal; nothing was touched.")?;
+            print_findings(screen, &findings)
+        });
+    }
+    let worker = loop {
+        match app.start_worker().await? {
+            Ok(worker) => break worker,
+            Err(WorkerLockHeld { pid }) => {
+                if !screen.is_json {
+                    screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to."))?;
+                }
+                if let Some(answer) = app.ask(RequestKind::Reflect).await? {
+                    return screen.print_json_or(&answer, |screen| print_daemon_reply(screen, &answer));
+                }
+            }
+        }
+    };
+    let reflected = app.run_nightly_unless_done_today().await;
+    worker.stop().await;
+    let reflected = reflected?;
+    screen.print_json_or(&reflected, |screen| match &reflected {
+        ReflectOutcome::Done(report) => print_report(screen, report),
+        ReflectOutcome::DoneBefore(row) => {
+            screen.print_line(&format!("The night of {} was held already (run {}).", row.date, row.run_id))?;
+            screen.print_line(
+                "`adjutant rules history` tells what it did; `adjutant reflect --dry-run` what it would do now.",
+            )
+        }
+    })
+}
+
+/// What a daemon answers; a night that was held before comes as its row.
+fn print_daemon_reply(screen: Printer, answer: &Value) -> io::Result<()> {
+    let date = answer.get("date").and_then(Value::as_str).unwrap_or_default();
+    if answer.get("state").is_some() {
+        return screen
+            .print_line(&format!("The night of {date} was held already; `adjutant rules history` tells what it did."));
+    }
+    let count = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    screen.print_line(&format!(
+        "The night of {date}: {} learned, {} asked, {} kept as proposals.",
+        count("adopted"),
+        count("questions"),
+        count("proposals")
+    ))
+}
+
+pub(super) fn print_report(screen: Printer, report: &NightlyReport) -> io::Result<()> {
+    screen.print_line(&format!("The night of {}:", report.date))?;
+    print_findings(screen, &report.learning)?;
+    for twins in &report.duplicates {
+        screen.print_line(&format!("  cancelled {}: {} ({})", twins.newer, twins.why, twins.older))?;
+    }
+    if let Some(version) = report.version {
+        screen.print_line(&format!("Version {version} of the rules; `adjutant rules rollback` takes it back."))?;
+    }
+    screen.print_line(&format!("{} open tasks changed their level.", report.reranked))
+}
+
+fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()> {
+    let parts =
+        [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
+    for (title, edits) in parts.iter().filter(|(_, edits)| !edits.is_empty()) {
+        screen.print_line(&format!("{title}:"))?;
+        edits.iter().try_for_each(|tested| print_tested_edit(screen, tested))?;
+    }
+    if parts.iter().all(|(_, edits)| edits.is_empty()) {
+        screen.print_line("There is nothing new to learn.")?;
+    }
+    for line in &findings.guidelines_lines {
+        screen.print_line(&format!("Guideline: {}", escape_and_truncate(line, 200)))?;
+    }
+    Ok(())
+}
+
+pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyhow::Result<()> {
+    let digest = app.digest(hours).await?;
+    let zone = app.config.me.time_zone;
+    screen.print_json_or(&digest, |screen| {
+        screen.print_line(&format!("Since {}:", format_date_time(digest.since, zone)))?;
+        let tasks = |title: &str, rows: &[TaskRow]| -> io::Result<()> {
+            screen.print_line(&format!("{title}: {}", rows.len()))?;
+            rows.iter().take(MOST_SHOWN).try_for_each(|row| {
+                let number = row.number.map_or_else(String::new, |number| format!("{number}. "));
+                screen.print_line(&format!("  {number}{}", escape_and_truncate(&row.task.objective, 120)))
+            })
+        };
+        tasks("Done", &digest.done)?;
+        screen.print_line(&format!("Waiting for you: {}", digest.waiting.len()))?;
+        for item in digest.waiting.iter().take(MOST_SHOWN) {
+            screen.print_line(&format!("  {}", escape_and_truncate(&item.title, 120)))?;
+        }
+        tasks("Overdue", &digest.overdue)?;
+        screen.print_line(&format!("Learned: {}", digest.learned.len()))?;
+        for learned in &digest.learned {
+            screen.print_line(&format!("  version {}: {}", learned.version, escape_and_truncate(&learned.why, 160)))?;
+        }
+        tasks("Cancelled as duplicates", &digest.cancelled_duplicates)?;
+        screen.print_line(&format!("Archived: {}", digest.archived.len()))?;
+        for mail in &digest.archived {
+            screen.print_line(&format!("  mail {}: {}", mail.mail, escape_and_truncate(&mail.subject, 120)))?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,36 @@
+//! What is due, before the answer of every command: on stderr, so that data stay data.
+
+use std::io::{self, Write as _};
+
+use chrono_tz::Tz;
+
+use super::{hitl::format_date_time, printer::escape_and_truncate};
+use crate::{app::App, model::ReminderRow};
+
+/// "Due now: Call the plumber (Mon 16 Nov, 14:30)"
+pub(super) fn format_reminder(word: &str, reminder: &ReminderRow, zone: Tz) -> String {
+    let again = if reminder.every.is_some() { ", comes again" } else { "" };
+    format!("{word}: {} ({}{again})", escape_and_truncate(&reminder.text, 200), format_date_time(reminder.due_at, zone))
+}
+
+/// Shows what is due and marks it as shown, in this order: a kill in between shows it twice.
+pub(super) async fn show_due(app: &App) -> anyhow::Result<()> {
+    let due = app.due_reminders().await?;
+    if due.is_empty() {
+        return Ok(());
+    }
+    print_reminders("Due now", &due, app.config.me.time_zone)?;
+    app.mark_reminders_shown(&due).await
+}
+
+/// Tells again what was shown in the last day, to a person who may not have been there.
+pub(super) async fn repeat_recent(app: &App) -> anyhow::Result<()> {
+    let recent = app.recent_reminders().await?;
+    Ok(print_reminders("Reminded", &recent, app.config.me.time_zone)?)
+}
+
+fn print_reminders(word: &str, reminders: &[ReminderRow], zone: Tz) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    reminders.iter().try_for_each(|reminder| writeln!(err, "{}", format_reminder(word, reminder, zone)))?;
+    err.flush()
+}

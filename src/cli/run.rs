@@ -1,0 +1,204 @@
+//! `run` and `once`: the worker, and what it tells while it works.
+
+use std::io;
+
+use chrono_tz::Tz;
+use comfy_table::Cell;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::{
+    printer::{Printer, cell, escape_and_truncate},
+    progress, reminders,
+};
+use crate::{
+    app::{App, FollowedAccount, MailOutcome, PassReport, Worker, WorkerEvent, WorkerLockHeld},
+    daemon,
+    model::{MailState, RequestKind},
+};
+
+/// Mails in the table of a first look; more would scroll away.
+const MOST_SHOWN: usize = 60;
+
+pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()> {
+    let worker = app.start_worker().await?.map_err(anyhow::Error::from)?;
+    let (door, mut pulses) = mpsc::unbounded_channel();
+    if !screen.is_json {
+        for FollowedAccount { intake, location: place } in &worker.followed_accounts {
+            screen.print_line(&format!("Following account {} in {place}", intake.account_intake.account))?;
+        }
+        progress::show(worker.backfill.subscribe());
+    }
+    let shown_by = app.clone();
+    let printer = tokio::spawn(async move {
+        while let Some(pulse) = pulses.recv().await {
+            match (print_event(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
+                (Ok(()), WorkerEvent::ReminderDue(reminder)) => {
+                    if let Err(error) = shown_by.mark_reminders_shown(std::slice::from_ref(reminder)).await {
+                        tracing::warn!(error = format!("{error:#}"), "a reminder could not be marked as shown");
+                    }
+                }
+                (Ok(()), _) => {}
+                (Err(error), _) => tracing::debug!(%error, "nobody reads the output"),
+            }
+        }
+    });
+    let served = daemon::run(worker, wait_for_stop_signal(), door).await;
+    printer.await?;
+    served?;
+    if !screen.is_json {
+        screen.print_line("Stopped. Nothing is lost; run again to go on.")?;
+    }
+    Ok(())
+}
+
+/// Ctrl-C, or the polite end from a service manager.
+async fn wait_for_stop_signal() {
+    let interrupt = tokio::signal::ctrl_c();
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = interrupt => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        Err(_) => drop(interrupt.await),
+    }
+}
+
+/// With a daemon running, leaves a request and waits for its answer.
+pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
+    let troubles = loop {
+        match app.start_worker().await? {
+            Ok(worker) => break run_once_here(worker, screen).await?,
+            Err(WorkerLockHeld { pid }) => {
+                if !screen.is_json {
+                    screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
+                }
+                let Some(report) = app.ask(RequestKind::Once).await? else { continue };
+                screen.print_json_or(&report, |screen| print_daemon_reply(screen, &report))?;
+                break report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len);
+            }
+        }
+    };
+    anyhow::ensure!(troubles == 0, "not everything could be taken in; nothing was lost, run again");
+    Ok(())
+}
+
+/// Returns how many accounts could not be taken in.
+async fn run_once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
+    let supervised = worker.engine.clone();
+    let watch = tokio::spawn(async move { supervised.supervise_nodes().await });
+    if !screen.is_json {
+        progress::show(worker.backfill.subscribe());
+    }
+    let report = worker.run_once().await;
+    worker.stop().await;
+    watch.await?;
+    let report = report?;
+    screen.print_json_or(&report, |screen| print_report(screen, &report))?;
+    Ok(report.troubles.len())
+}
+
+fn print_daemon_reply(screen: Printer, report: &Value) -> io::Result<()> {
+    let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let troubles = report.get("troubles").and_then(Value::as_array).into_iter().flatten();
+    for trouble in troubles.chain(report.get("model_note")) {
+        screen.print_line(&escape_and_truncate(trouble.as_str().unwrap_or_default(), 300))?;
+    }
+    let (entered, duplicates, unreadable) = (count("entered"), count("duplicates"), count("unreadable"));
+    screen.print_line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
+}
+
+fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()> {
+    if screen.is_json {
+        return screen.print_line(&event_json(pulse).to_string());
+    }
+    match pulse {
+        WorkerEvent::Started(report) => {
+            print_report(screen, report)?;
+            screen.print_line("Waiting for mail. Ctrl-C stops.")
+        }
+        WorkerEvent::MailSettled(outcome) => rows(screen, outcome).into_iter().try_for_each(|row| {
+            let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
+            screen.print_line(&texts.join("  ·  "))
+        }),
+        WorkerEvent::ReminderDue(reminder) => {
+            screen.print_line(&reminders::format_reminder("Reminder", reminder, zone))
+        }
+        WorkerEvent::ItemExpiring(item) => {
+            let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
+            screen.print_line(&format!("Soon void{until}: {} (adjutant hitl)", escape_and_truncate(&item.title, 200)))
+        }
+        WorkerEvent::RulesBroken(problem) => screen.print_line(problem),
+        WorkerEvent::NightlyDone(report) => super::nightly::print_report(screen, report),
+        WorkerEvent::RulesChanged { version, reranked } => {
+            screen.print_line(&format!("New rules ({version}): {reranked} tasks changed their level."))
+        }
+        WorkerEvent::MemoryAvailability(said) => screen.print_line(&format!("Memory: {said}")),
+        WorkerEvent::ModelUnavailable(note) => screen.print_line(&escape_and_truncate(note, 300)),
+        WorkerEvent::PollFailed { account, problem } => screen.print_line(&format!("Account {account}: {problem}")),
+    }
+}
+
+fn event_json(pulse: &WorkerEvent) -> Value {
+    use serde_json::json;
+    match pulse {
+        WorkerEvent::Started(report) => json!({ "event": "started", "report": report }),
+        WorkerEvent::MailSettled(outcome) => json!({ "event": "settled", "mail": outcome }),
+        WorkerEvent::ReminderDue(reminder) => json!({ "event": "reminder", "reminder": reminder }),
+        WorkerEvent::ItemExpiring(item) => json!({ "event": "expiring", "item": item }),
+        WorkerEvent::NightlyDone(report) => json!({ "event": "night", "report": report }),
+        WorkerEvent::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
+        WorkerEvent::RulesChanged { version, reranked } => {
+            json!({ "event": "rules_changed", "version": version, "reranked": reranked })
+        }
+        WorkerEvent::MemoryAvailability(said) => json!({ "event": "memory", "said": said }),
+        WorkerEvent::ModelUnavailable(note) => json!({ "event": "model", "note": note }),
+        WorkerEvent::PollFailed { account, problem } => {
+            json!({ "event": "trouble", "account": account, "problem": problem })
+        }
+    }
+}
+
+fn print_report(screen: Printer, report: &PassReport) -> io::Result<()> {
+    report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.print_line(trouble))?;
+    report.memory.iter().try_for_each(|said| screen.print_line(&format!("Memory: {said}")))?;
+    if report.outcomes.is_empty() {
+        screen.print_line("No new mail.")?;
+    } else {
+        let earlier = report.outcomes.len().saturating_sub(MOST_SHOWN);
+        let table = report.outcomes.iter().skip(earlier).flat_map(|outcome| rows(screen, outcome)).collect();
+        screen.print_table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
+    }
+    screen.print_line(&format!(
+        "{} mails: {} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
+        report.entered, report.tasks, report.duplicates, report.unreadable, report.waiting_for_you
+    ))
+}
+
+/// One line per task, or one that says why there is none.
+fn rows(screen: Printer, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
+    let head = [Cell::new(outcome.mail_id), cell(&outcome.from, 26), cell(&outcome.subject, 30)];
+    if outcome.tasks.is_empty() {
+        let became = format!("{}: {}", outcome.state.as_str().replace('_', " "), outcome.reason);
+        let mut row = head.to_vec();
+        row.extend([cell(&became, 110), Cell::new(""), Cell::new(""), Cell::new("")]);
+        return vec![row];
+    }
+    let line = |task: &crate::app::TaskLine| {
+        let verb = if outcome.state == MailState::Linked { "linked to" } else { "task" };
+        let number = task.number.map_or_else(String::new, |number| format!(" {number}"));
+        let warnings: String = task.warnings.iter().map(|warning| format!(" [{warning}!]")).collect();
+        let due = task.deadline.as_deref().map_or_else(String::new, |due| format!(" (due {due})"));
+        let mut row = head.to_vec();
+        row.extend([
+            cell(&format!("{verb}{number}: {}{due}{warnings}", task.objective), 110),
+            screen.priority(task.priority),
+            cell(&task.rule, 24),
+            cell(&task.next_step, 30),
+        ]);
+        row
+    };
+    outcome.tasks.iter().map(line).collect()
+}

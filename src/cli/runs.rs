@@ -1,0 +1,114 @@
+//! `runs`: list, show, replay, fork.
+
+use std::process::ExitCode;
+
+use comfy_table::Cell;
+
+use super::{
+    EXIT_FINDINGS,
+    args::RunsCommand,
+    hitl::describe_wait,
+    printer::{Printer, cell, escape_and_truncate},
+};
+use crate::{app::App, model::RunRow};
+
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
+    match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
+        RunsCommand::List { status, limit } => {
+            let rows = app.list_runs(status, limit).await?;
+            screen.print_json_or(&rows, |screen| {
+                screen.print_table(
+                    &["run", "kind", "about", "status", "node", "steps", "reason"],
+                    rows.iter().map(|row| run_row_cells(app, row)).collect(),
+                )
+            })?;
+        }
+        RunsCommand::Show { run } => show(app, screen, &run).await?,
+        RunsCommand::Replay { run } => return replay(app, screen, &run).await,
+        RunsCommand::Fork { run, from } => {
+            let id = app.fork(&run, from).await?;
+            app.finish_runs().await?;
+            show(app, screen, &id.to_string()).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
+    let about = row
+        .task_id
+        .map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
+    let kind = if row.fork_of.is_some() { format!("{} fork", row.kind) } else { row.kind.to_string() };
+    let waits = describe_wait(row, app.clock.now(), app.config.me.time_zone);
+    vec![
+        Cell::new(row.run_id),
+        Cell::new(kind),
+        Cell::new(about),
+        Cell::new(row.status),
+        Cell::new(row.node),
+        Cell::new(row.seq),
+        cell(&waits.unwrap_or_else(|| row.reason.clone()), 60),
+    ]
+}
+
+async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
+    let detail = app.run_detail(run).await?;
+    screen.print_json_or(&detail, |screen| {
+        screen.print_table(
+            &["run", "kind", "about", "status", "node", "steps", "reason"],
+            vec![run_row_cells(app, &detail.row)],
+        )?;
+        for checkpoint in &detail.checkpoints {
+            let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
+            screen.print_line(&format!(
+                "{:>3} {} {} → {next} ({})",
+                checkpoint.seq,
+                checkpoint.entered_at,
+                checkpoint.node,
+                checkpoint.next_move.as_str()
+            ))?;
+            for change in &checkpoint.changes {
+                let text = serde_json::to_string(change).unwrap_or_default();
+                screen.print_line(&format!("      {}", escape_and_truncate(&text, 160)))?;
+            }
+        }
+        for asked in &detail.model_calls {
+            let call = &asked.call;
+            screen.print_line(&format!(
+                "{:>3} asked {} {} for {}: prompt {} {}, guidelines {}, {} tokens, {} ms: {}",
+                asked.seq,
+                call.provider,
+                escape_and_truncate(&call.model, 40),
+                asked.node,
+                call.prompt,
+                call.version,
+                if call.guidelines.is_empty() { "none" } else { &call.guidelines },
+                call.spent.tokens(),
+                call.took_ms,
+                call.outcome
+            ))?;
+        }
+        Ok(())
+    })
+}
+
+async fn replay(app: &App, screen: Printer, run: &str) -> anyhow::Result<ExitCode> {
+    let replay = app.replay(run).await?;
+    screen.print_json_or(&replay, |screen| {
+        for checkpoint in &replay.checkpoints {
+            let verdict = if checkpoint.identical {
+                "identical".to_owned()
+            } else {
+                escape_and_truncate(&checkpoint.difference, 400)
+            };
+            screen.print_line(&format!("{:>3} {}: {verdict}", checkpoint.seq, checkpoint.node))?;
+        }
+        let verdict = if replay.identical { "identical" } else { "NOT identical" };
+        screen.print_line(&format!(
+            "{} checkpoints, {verdict}, {} calls made",
+            replay.checkpoints.len(),
+            replay.calls_made
+        ))
+    })?;
+    Ok(if replay.identical { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
+}

@@ -1,0 +1,295 @@
+//! Our own words for the full-text index: folded the same way when stored and when asked, Hebrew included.
+//!
+//! A Hebrew word carries prefixes and endings, so it is also found by every three letters of it. English words are not:
+//! measured, that trebles the index and finds less.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// A document's share of the index; more words add size, not findability.
+const WORDS_PER_DOCUMENT: usize = 400;
+/// Longer runs of letters are not words.
+const LONGEST_WORD: usize = 40;
+/// Words of a question that are weighed at all.
+const MAX_QUERY_WORDS: usize = 400;
+/// The word, and it without one and two prefixes.
+const MAX_FORMS: usize = 3;
+/// Letters of a piece of a Hebrew word: four, and pieces with the word's ends, found less.
+const TRIGRAM_LETTERS: usize = 3;
+/// Of a document, beside its words.
+const TRIGRAMS_PER_DOCUMENT: usize = 400;
+/// Sets pieces apart from words. The index takes every character beyond ASCII for a letter.
+const TRIGRAM_MARK: char = '·';
+/// Hebrew prefixes that are written together with the word: and, the, in, to, from, as, that.
+const HEBREW_PREFIXES: &[char] = &['ו', 'ה', 'ב', 'ל', 'מ', 'כ', 'ש'];
+
+/// The distinct words of `text`, in order, with a space between.
+pub fn tokenise(text: &str) -> String {
+    tokenise_texts(&[text])
+}
+
+/// The same of several texts.
+pub fn tokenise_texts(texts: &[&str]) -> String {
+    let mut seen = DistinctWords::default();
+    let mut cut = Vec::new();
+    for text in texts {
+        let full = visit_words(text, |word| {
+            if word.is_ascii() {
+                let room = seen.count < WORDS_PER_DOCUMENT;
+                if room {
+                    seen.add(word);
+                }
+                return room;
+            }
+            if is_hebrew(word) && !seen.contains(word) && cut.len() < TRIGRAMS_PER_DOCUMENT {
+                cut.extend(trigrams(word));
+            }
+            for form in prefix_stripped_forms(word) {
+                if seen.count >= WORDS_PER_DOCUMENT {
+                    return false;
+                }
+                seen.add(form);
+            }
+            true
+        });
+        if full {
+            break;
+        }
+    }
+    cut.into_iter().take(TRIGRAMS_PER_DOCUMENT).for_each(|piece| seen.add(&piece));
+    seen.text
+}
+
+/// The words of a document, each once, with a space between. They are known again by where they stand, so that a word
+/// costs no memory of its own; a general set took twice the time.
+struct DistinctWords {
+    text: String,
+    count: usize,
+    /// Where a word stands, at the place its hash names or after it; nowhere while it is free.
+    slots: [(u32, u32); SLOTS],
+}
+
+/// More than a document has words and pieces; a power of two.
+const SLOTS: usize = 1024;
+/// Room for most documents, so that it need not grow.
+const INITIAL_CAPACITY: usize = 2048;
+
+impl Default for DistinctWords {
+    fn default() -> Self {
+        Self { text: String::with_capacity(INITIAL_CAPACITY), count: 0, slots: [(0, 0); SLOTS] }
+    }
+}
+
+impl DistinctWords {
+    fn add(&mut self, word: &str) {
+        let Some(place) = self.find_slot(word).and_then(|place| self.slots.get_mut(place)) else { return };
+        if *place == (0, 0) {
+            if !self.text.is_empty() {
+                self.text.push(' ');
+            }
+            *place = (self.text.len() as u32, (self.text.len() + word.len()) as u32);
+            self.text.push_str(word);
+            self.count += 1;
+        }
+    }
+
+    fn contains(&self, word: &str) -> bool {
+        self.find_slot(word).and_then(|place| self.slots.get(place)).is_some_and(|place| *place != (0, 0))
+    }
+
+    /// Where the word is, or would be.
+    fn find_slot(&self, word: &str) -> Option<usize> {
+        let hash =
+            word.bytes().fold(0_u64, |hash, byte| hash.rotate_left(7) ^ u64::from(byte)).wrapping_mul(HASH_MULTIPLIER);
+        let first = (hash >> (u64::BITS - SLOTS.trailing_zeros())) as usize;
+        let mut places = (0..SLOTS).map(|step| (first + step) % SLOTS);
+        places.find(|place| match self.slots.get(*place) {
+            Some((start, end)) if (*start, *end) != (0, 0) => {
+                self.text.as_bytes().get(*start as usize..*end as usize) == Some(word.as_bytes())
+            }
+            _ => true,
+        })
+    }
+}
+
+const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What a question is looked up by.
+pub struct QueryTerms {
+    /// As a person knows them, most telling first.
+    pub words: Vec<String>,
+    /// What the index holds of each, with the place of the word it stands for.
+    pub index_terms: Vec<(usize, String)>,
+}
+
+impl QueryTerms {
+    pub fn parse(question: &str) -> Self {
+        let words = query_words(question);
+        let mut index_terms: Vec<(usize, String)> = Vec::new();
+        for (nth, word) in words.iter().enumerate() {
+            let whole = prefix_stripped_forms(word).map(str::to_owned);
+            let cut = is_hebrew(word).then(|| trigrams(word)).into_iter().flatten();
+            for term in whole.chain(cut) {
+                if !index_terms.iter().any(|(_, known)| *known == term) {
+                    index_terms.push((nth, term));
+                }
+            }
+        }
+        Self { words, index_terms }
+    }
+}
+
+/// The words of a question, most telling first, without those that every text holds.
+pub fn query_words(text: &str) -> Vec<String> {
+    const MOST: usize = 16;
+    let mut found: Vec<String> = Vec::new();
+    visit_words(text, |word| {
+        if !is_stop_word(word) && !found.iter().any(|known| known == word) {
+            found.push(word.to_owned());
+        }
+        found.len() < MAX_QUERY_WORDS
+    });
+    found.sort_by_key(|word| std::cmp::Reverse(word.chars().count().min(8)));
+    found.truncate(MOST);
+    found
+}
+
+/// Shows every word, folded, until told to stop; true when it was told.
+fn visit_words(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
+    if text.is_ascii() {
+        let lower = text.to_ascii_lowercase();
+        let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        return words.map(stem).any(|word| word.len() <= LONGEST_WORD && !show(word));
+    }
+    let mut word = String::new();
+    for raw in text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)).filter(|raw| !raw.is_empty()) {
+        fold_word(raw, &mut word);
+        let word = stem(&word);
+        if (1..=LONGEST_WORD).contains(&word.chars().count()) && !show(word) {
+            return true;
+        }
+    }
+    false
+}
+
+fn fold_word(raw: &str, word: &mut String) {
+    word.clear();
+    if raw.is_ascii() {
+        word.push_str(raw);
+        word.make_ascii_lowercase();
+    } else {
+        word.extend(raw.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).map(fold_final_letter));
+    }
+}
+
+/// Plural and possessive s only: enough to make "invoice" find "invoices", too little to confuse.
+fn stem(word: &str) -> &str {
+    let plural = word.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with(['s', 'u']) && rest.is_ascii());
+    plural.unwrap_or(word)
+}
+
+/// Combining marks, Hebrew points and accents among them.
+fn is_combining_mark(c: char) -> bool {
+    matches!(c, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05BD}' | '\u{05BF}' | '\u{05C1}'..='\u{05C2}' | '\u{05C4}'..='\u{05C5}' | '\u{05C7}')
+}
+
+fn fold_final_letter(c: char) -> char {
+    match c {
+        'ך' => 'כ',
+        'ם' => 'מ',
+        'ן' => 'נ',
+        'ף' => 'פ',
+        'ץ' => 'צ',
+        other => other,
+    }
+}
+
+/// A Hebrew word is found with and without its prefix.
+fn prefix_stripped_forms(word: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(word), |longer| {
+        let mut chars = longer.chars();
+        let prefixed = chars.next().is_some_and(|first| HEBREW_PREFIXES.contains(&first));
+        let rest = chars.as_str();
+        let is_word = || rest.chars().count() >= 3 && is_hebrew(rest);
+        (prefixed && is_word()).then_some(rest)
+    })
+    .take(MAX_FORMS)
+}
+
+pub fn is_trigram(term: &str) -> bool {
+    term.starts_with(TRIGRAM_MARK)
+}
+
+fn is_hebrew(word: &str) -> bool {
+    word.chars().all(|c| ('א'..='ת').contains(&c))
+}
+
+/// Every three letters of a word in a row.
+fn trigrams(word: &str) -> impl Iterator<Item = String> {
+    let letters: Vec<char> = word.chars().collect();
+    let pieces: Vec<String> =
+        letters.windows(TRIGRAM_LETTERS).map(|piece| [&[TRIGRAM_MARK], piece].concat().iter().collect()).collect();
+    pieces.into_iter()
+}
+
+fn is_stop_word(word: &str) -> bool {
+    const STOP: &[&str] = &[
+        "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "for", "from", "have", "i", "if", "in", "is",
+        "it", "me", "my", "of", "on", "or", "our", "please", "re", "that", "the", "this", "to", "u", "we", "will",
+        "with", "you", "your", "של", "את", "על", "לא", "זה", "עמ", "אני", "הוא", "היא", "גמ", "כל", "או",
+    ];
+    STOP.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(tokenise(text), expected, "{text}");
+    }
+
+    #[test]
+    fn words_are_folded_alike_in_every_spelling() {
+        check("Invoices, INVOICE invoice!", "invoice");
+        check("Café CAFE\u{301}", "cafe");
+        check("bus class", "bus class");
+        check("a@b.example 2041", "a b example 2041");
+        check("", "");
+    }
+
+    #[test]
+    fn hebrew_is_found_without_points_final_letters_and_prefixes() {
+        check("שָׁלוֹם", "שלומ לומ ·שלו ·לומ");
+        check("והכד", "והכד הכד ·והכ ·הכד");
+        assert_eq!(query_words("חשבונית"), ["חשבונית"]);
+    }
+
+    #[test]
+    fn questions_lose_the_words_every_text_holds() {
+        assert_eq!(query_words("Please send me the report for the board"), ["report", "board", "send"]);
+    }
+
+    #[test]
+    fn an_inflected_hebrew_word_shares_pieces_with_another_form_of_it() {
+        let stored = tokenise("לחשבונות הספקים");
+        let shared = |question: &str| {
+            let terms = QueryTerms::parse(question);
+            terms.index_terms.iter().filter(|(_, term)| stored.split(' ').any(|token| token == term)).count()
+        };
+        assert!(shared("חשבונית") >= 3, "{stored}");
+        assert_eq!(shared("מזלג"), 0);
+        assert_eq!(QueryTerms::parse("invoice 2041 invoice").index_terms, [(0, "invoice".into()), (1, "2041".into())]);
+    }
+
+    #[test]
+    fn a_huge_text_has_a_bounded_share() {
+        let text: String = (0..5000).map(|n| format!("word{n} ")).collect();
+        assert_eq!(tokenise(&text).split(' ').count(), WORDS_PER_DOCUMENT);
+        // A Hebrew word at the border has its pieces, and no word comes after it.
+        for (english, expected) in [(WORDS_PER_DOCUMENT - 1, "קוד ·קוד"), (WORDS_PER_DOCUMENT, "·קוד")] {
+            let text: String = (0..english).map(|n| format!("word{n} ")).collect();
+            let last = format!("word{} {expected}", english - 1);
+            assert!(tokenise(&format!("{text}קוד more")).ends_with(&last), "{english}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Marks: what a request is recognised by when it comes again in another conversation. Equal marks are evidence, never
+//! proof of who wrote: that is for the receiving server to say.
+
+use crate::model::{Mail, MailId, ids::sha256_hex};
+
+/// Of a sentence, so many words are compared: more than chance repeats, fewer than quoting programs wrap or cut.
+const COMPARED_WORDS: usize = 8;
+/// A shorter sentence is said in many mails.
+const MIN_SENTENCE_WORDS: usize = 4;
+/// Sentences of a quote that are kept, and places where one may begin that are looked at.
+const MAX_SENTENCES: usize = 24;
+const MAX_SENTENCE_STARTS: usize = 400;
+/// Bytes in which its first words must stand.
+const MAX_SENTENCE_BYTES: usize = 400;
+const DIGEST_LENGTH: usize = 32;
+
+/// The same sender with the same words, subject, attachments, further parts and place to answer to. The date is not part
+/// of it: a mail that is sent again has another.
+pub fn of_mail(mail: &Mail) -> Option<String> {
+    let mut whole = written_by_sender(mail)?;
+    whole.extend(mail.other_parts_sha256.clone());
+    Some(format!("mail:{}", short_digest(&whole.join("\n"))))
+}
+
+/// The mark that tasks were given before further parts counted: only theirs are found by it.
+pub fn former_of_mail(mail: &Mail) -> Option<String> {
+    Some(format!("text:{}", short_digest(&written_by_sender(mail)?.join("\n"))))
+}
+
+/// None where there are no words. No part holds a line feed, so none can be read as two.
+fn written_by_sender(mail: &Mail) -> Option<Vec<String>> {
+    let text = normalise_words(&mail.text);
+    if text.is_empty() {
+        return None;
+    }
+    let mut whole = vec![mail.from.addr.clone(), normalise_words(strip_reply_prefixes(&mail.subject)), text];
+    whole.extend(mail.reply_to.iter().map(|address| address.addr.clone()));
+    whole.extend(mail.attachments.iter().map(|attachment| attachment.sha256.clone()));
+    Some(whole)
+}
+
+/// The same event, or the same one of a series, from the same sender: an invitation and what its organizer changes later.
+pub fn of_invitation(mail: &Mail) -> Option<String> {
+    let invite = mail.invite.as_ref().filter(|invite| ["REQUEST", "CANCEL"].contains(&invite.method.as_str()))?;
+    let known = !invite.uid.is_empty() && !mail.from.addr.is_empty();
+    let event = [mail.from.addr.as_str(), &invite.uid, invite.recurrence_id.as_deref().unwrap_or_default()];
+    known.then(|| format!("invite:{}", short_digest(&event.join("\n"))))
+}
+
+/// What the tasks of the beginning of a mail are found by when the whole of it has come.
+pub fn of_whole(whole: MailId) -> String {
+    format!("whole:{whole}")
+}
+
+/// The same number from the same sender.
+pub fn of_invoice(sender: &str, number: &str) -> Option<String> {
+    let number: String = number.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit())).then(|| format!("invoice:{sender} {number}"))
+}
+
+/// The sentence a task was read from.
+pub fn of_sentence(sentence: &str) -> Option<String> {
+    let start = sentence.get(..sentence.floor_char_boundary(MAX_SENTENCE_BYTES)).unwrap_or_default();
+    let words = normalise_words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
+    let words: Vec<&str> = words.split(' ').take(COMPARED_WORDS).collect();
+    (words.len() >= MIN_SENTENCE_WORDS).then(|| format!("says:{}", short_digest(&words.join(" "))))
+}
+
+/// The sentences of a quoted text, line by line, its marks of quotation already taken off.
+pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let starts = std::iter::once(0).chain(text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len()));
+    let mut marks: Vec<String> = Vec::new();
+    for mark in starts.take(MAX_SENTENCE_STARTS).filter_map(|start| of_sentence(text.get(start..)?)) {
+        if marks.len() == MAX_SENTENCES {
+            break;
+        }
+        if !marks.contains(&mark) {
+            marks.push(mark);
+        }
+    }
+    marks
+}
+
+fn short_digest(text: &str) -> String {
+    let mut digest = sha256_hex(text.as_bytes());
+    digest.truncate(DIGEST_LENGTH);
+    digest
+}
+
+/// Lower-case words with one space between: neither wrapping nor punctuation counts.
+pub fn normalise_words(text: &str) -> String {
+    if text.is_ascii() {
+        return normalise_ascii_words(text.as_bytes());
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut apart = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() {
+            apart = true;
+            continue;
+        }
+        if std::mem::take(&mut apart) && !out.is_empty() {
+            out.push(' ');
+        }
+        if c.is_ascii() {
+            out.push(c.to_ascii_lowercase());
+        } else {
+            out.extend(c.to_lowercase());
+        }
+    }
+    out
+}
+
+/// Every byte is written, and the next one over it unless it counts: no guess about where words end can be wrong.
+fn normalise_ascii_words(text: &[u8]) -> String {
+    let mut out = vec![0; text.len()];
+    let (mut length, mut inside) = (0, false);
+    for byte in text {
+        let letter = byte.is_ascii_alphanumeric();
+        if let Some(place) = out.get_mut(length) {
+            *place = if letter { byte.to_ascii_lowercase() } else { b' ' };
+        }
+        length += usize::from(letter || inside);
+        inside = letter;
+    }
+    out.truncate(length.saturating_sub(usize::from(!inside)));
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Without `Re:`, `Fwd:` and their like.
+fn strip_reply_prefixes(subject: &str) -> &str {
+    let mut rest = subject.trim();
+    while let Some((first, after)) = rest.split_once(':')
+        && ["re", "fw", "fwd", "aw", "wg", "tr", "השב", "הועבר"]
+            .iter()
+            .any(|word| first.trim().eq_ignore_ascii_case(word))
+    {
+        rest = after.trim();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Address, Attachment, mail::Invite};
+
+    fn mail(subject: &str, text: &str) -> Mail {
+        let from = Address { name: None, addr: "a@x.example".into() };
+        Mail { from, subject: subject.into(), text: text.into(), ..Mail::default() }
+    }
+
+    #[test]
+    fn words_are_the_same_in_every_script() {
+        for (text, expected) in [
+            ("  Please,\r\nPAY 2041! ", "please pay 2041"),
+            ("…Please, PAY", "please pay"),
+            ("a-b", "a b"),
+            ("?!", ""),
+            ("", ""),
+            ("שלום, Dana", "שלום dana"),
+        ] {
+            assert_eq!(normalise_words(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_resend_has_the_mark_of_the_first_and_any_other_mail_has_not() {
+        let first = mail("Invoice 7", "Please pay\ninvoice 7.");
+        let mark = of_mail(&first);
+        assert!(mark.is_some());
+        for again in
+            [mail("Re: Invoice 7", "Please pay invoice 7"), mail("RE: AW: invoice 7", "please  pay invoice 7!")]
+        {
+            assert_eq!(of_mail(&again), mark);
+        }
+        let elsewhere = Address { name: None, addr: "b@x.example".into() };
+        let attached = Attachment { name: String::new(), content_type: String::new(), size: 1, sha256: "00".into() };
+        for other in [
+            mail("Invoice 8", "Please pay invoice 7."),
+            mail("Invoice 7", "Please pay invoice 8."),
+            Mail { from: elsewhere.clone(), ..first.clone() },
+            Mail { reply_to: vec![elsewhere], ..first.clone() },
+            Mail { attachments: vec![attached], ..first.clone() },
+            Mail { other_parts_sha256: Some("00".into()), ..first.clone() },
+        ] {
+            assert_ne!(of_mail(&other), mark, "{other:?}");
+        }
+        assert_eq!(of_mail(&mail("x", " \n")), None);
+    }
+
+    #[test]
+    fn an_invitation_is_known_by_its_event_and_its_sender() {
+        let invite = |uid: &str, recurrence_id: Option<&str>| Invite {
+            method: "REQUEST".into(),
+            uid: uid.into(),
+            recurrence_id: recurrence_id.map(str::to_owned),
+            ..Invite::default()
+        };
+        let of = |invite: Invite| of_invitation(&Mail { invite: Some(invite), ..mail("x", "y") });
+        let mark = of(invite("u", None));
+        assert!(mark.is_some());
+        assert_eq!(of(Invite { method: "CANCEL".into(), sequence: 3, ..invite("u", None) }), mark);
+        assert_ne!(of(invite("v", None)), mark);
+        assert_ne!(of(invite("u", Some("20260301T100000Z"))), mark);
+        assert_eq!(of(Invite { method: "REPLY".into(), ..invite("u", None) }), None);
+        assert_eq!(of(invite("", None)), None);
+    }
+
+    #[test]
+    fn invoice_numbers_are_compared_without_their_dress() {
+        let mark = of_invoice("a@x.example", "INV-2024/771");
+        assert_eq!(mark, of_invoice("a@x.example", "inv 2024 771"));
+        assert_ne!(mark, of_invoice("b@x.example", "INV-2024/771"));
+        assert_eq!(of_invoice("a@x.example", "none"), None);
+        assert_eq!(of_invoice("", "7"), None);
+    }
+
+    #[test]
+    fn a_quoted_sentence_is_recognised_however_it_is_wrapped() {
+        let said = of_sentence("Could you send me the signed lease by Friday, please?").unwrap();
+        for quote in [
+            "Hello Alex,\n\nCould you send me the signed lease by Friday, please?\n\nTom",
+            "Hello Alex,\nI hope you are well. Could you send\nme the signed lease by\nFriday, please? Tom",
+        ] {
+            assert!(of_quoted_sentences(quote.lines()).contains(&said), "{quote}");
+        }
+        assert!(!of_quoted_sentences("Could you send me the unsigned lease?".lines()).contains(&said));
+        assert_eq!(of_sentence("Thank you."), None);
+        assert_eq!(of_quoted_sentences(std::iter::repeat_n("a sentence of five words.", 500)).len(), 1);
+        let many: Vec<String> = (0..500).map(|n| format!("this is sentence number {n} of many.")).collect();
+        assert_eq!(of_quoted_sentences(many.iter().map(String::as_str)).len(), MAX_SENTENCES);
+    }
+}

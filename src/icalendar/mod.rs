@@ -1,0 +1,17 @@
+//! The iCalendar format (RFC 5545, RFC 5546) as far as invitations need it: one reader and one writer for the whole program.
+//!
+//! The text may come from a stranger: reading is linear in its length, never recurses, looks at no more than
+//! [`MAX_BYTES`] and never panics. Escapes are undone only in values of type TEXT. An address is never unescaped, because
+//! one that is not plain must not become another one that is.
+
+mod line;
+mod reader;
+mod time;
+mod writer;
+
+pub use line::Property;
+pub use reader::{FirstEvent, UnfoldedCalendar};
+pub use writer::{escape_text, format_utc, quote_parameter, render_calendar};
+
+/// Bytes that are read of a calendar: one event with a long description fits a hundred times.
+pub const MAX_BYTES: usize = 256 * 1024;

@@ -1,0 +1,120 @@
+//! The first event of a calendar.
+
+use super::{MAX_BYTES, line::Property};
+
+/// Real calendars nest three components deep. One that nests deeper is not read.
+const MAX_DEPTH: usize = 9;
+
+/// The lines of a calendar, with folded lines joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfoldedCalendar {
+    lines: Vec<String>,
+}
+
+/// What a calendar says about its first event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FirstEvent<'a> {
+    /// The METHOD of the calendar, as it was written.
+    pub method: Option<&'a str>,
+    /// The properties of the event itself, in their order. Those of its alarms are left out.
+    pub properties: Vec<Property<'a>>,
+}
+
+impl UnfoldedCalendar {
+    /// Joins every line that begins with white space to the line before it. Reads [`MAX_BYTES`] at most.
+    pub fn unfold(text: &str) -> Self {
+        let end = (0..=MAX_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let mut lines: Vec<String> = Vec::new();
+        for line in text.get(..end).unwrap_or_default().lines() {
+            match (line.strip_prefix([' ', '\t']), lines.last_mut()) {
+                (Some(more), Some(last)) => last.push_str(more),
+                _ => lines.push(line.to_owned()),
+            }
+        }
+        Self { lines }
+    }
+
+    /// Returns what the calendar says, without the lines that are different each time the same calendar is sent.
+    pub fn without_timestamps(&self) -> String {
+        let is_timestamp = |line: &&str| {
+            let name = line.split([':', ';']).next().unwrap_or_default();
+            ["DTSTAMP", "CREATED", "LAST-MODIFIED"].iter().any(|stamp| name.trim().eq_ignore_ascii_case(stamp))
+        };
+        self.lines.iter().map(String::as_str).filter(|line| !is_timestamp(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the first event, also one whose end was cut off. Returns none when there is no event, or when the calendar
+    /// nests deeper than any real one before the event ends.
+    pub fn first_event(&self) -> Option<FirstEvent<'_>> {
+        let mut event = FirstEvent::default();
+        let mut open: Vec<&str> = Vec::new();
+        let is = |component: &&str, name: &str| component.eq_ignore_ascii_case(name);
+        for property in self.lines.iter().filter_map(|line| Property::parse(line)) {
+            if property.is_named("BEGIN") {
+                if open.len() >= MAX_DEPTH {
+                    return None;
+                }
+                open.push(property.raw_value());
+            } else if property.is_named("END") {
+                if open.pop().is_some_and(|ended| is(&ended, "VEVENT")) {
+                    return Some(event);
+                }
+            } else if open.last().is_some_and(|innermost| is(innermost, "VEVENT")) {
+                event.properties.push(property);
+            } else if property.is_named("METHOD") && matches!(open.as_slice(), [only] if is(only, "VCALENDAR")) {
+                event.method = Some(property.raw_value());
+            }
+        }
+        open.iter().any(|component| is(component, "VEVENT")).then_some(event)
+    }
+}
+
+impl<'a> FirstEvent<'a> {
+    /// Returns the last property of that name, which is the one that counts.
+    pub fn property(&self, name: &str) -> Option<&Property<'a>> {
+        self.properties.iter().rev().find(|property| property.is_named(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Option<Vec<String>> {
+        let calendar = UnfoldedCalendar::unfold(text);
+        calendar.first_event().map(|event| event.properties.iter().map(|one| one.raw_value().to_owned()).collect())
+    }
+
+    #[test]
+    fn only_the_first_event_itself_is_read() {
+        let alarm = "BEGIN:VALARM\nUID:alarm\nEND:VALARM\n";
+        let text = format!(
+            "BEGIN:VCALENDAR\r\nUID:none\r\nBEGIN:VEVENT\r\nUID:a\r\n b\r\n{alarm}X-OTHER;Y=1:c\nEND:VEVENT\nBEGIN:VEVENT\nUID:second\nEND:VEVENT\n"
+        );
+        assert_eq!(values(&text), Some(vec!["ab".to_owned(), "c".to_owned()]));
+        assert_eq!(values("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:cut"), Some(vec!["cut".to_owned()]));
+        assert_eq!(values("BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:a\nEND:VTODO\nEND:VCALENDAR"), None);
+        assert_eq!(values(""), None);
+    }
+
+    #[test]
+    fn depth_and_length_are_bounded() {
+        assert_eq!(values(&"BEGIN:VEVENT\n".repeat(100)), None);
+        let long = format!("BEGIN:VEVENT\nSUMMARY:{}\nUID:beyond\n", "\u{5e9}".repeat(MAX_BYTES));
+        let read = values(&long).unwrap();
+        assert_eq!(read.len(), 1);
+        assert!(read.iter().all(|value| value.len() <= MAX_BYTES));
+    }
+
+    #[test]
+    fn the_method_of_the_calendar_counts_and_no_other() {
+        let calendar = UnfoldedCalendar::unfold("METHOD:A\nBEGIN:VCALENDAR\nMETHOD:b\nBEGIN:VEVENT\nMETHOD:C\n");
+        assert_eq!(calendar.first_event().unwrap().method, Some("b"));
+    }
+
+    #[test]
+    fn timestamps_are_left_out_whatever_their_case() {
+        let text = "BEGIN:VEVENT\nDTSTAMP:1\ncreated;X=1:2\nLast-Modified:3\nUID:a\n b\n";
+        assert_eq!(UnfoldedCalendar::unfold(text).without_timestamps(), "BEGIN:VEVENT\nUID:ab");
+    }
+}

@@ -1,0 +1,86 @@
+//! Whether a style attribute lets a person see the text inside.
+
+/// What an element passes on to the ones inside it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Visibility {
+    /// `display: none` and its like: nothing inside can undo it.
+    hidden: bool,
+    /// `font-size: 0`: a size inside undoes it (layout tables do this to close gaps).
+    is_zero_size: bool,
+    /// `visibility: hidden`: `visible` inside undoes it.
+    is_visibility_hidden: bool,
+}
+
+impl Visibility {
+    pub(crate) const fn is_visible(self) -> bool {
+        !(self.hidden || self.is_zero_size || self.is_visibility_hidden)
+    }
+
+    pub(crate) const fn hide(mut self) -> Visibility {
+        self.hidden = true;
+        self
+    }
+
+    /// The sight inside an element with this style.
+    pub(crate) fn with_style(mut self, style: &str) -> Visibility {
+        let (mut flat, mut clipped) = (false, false);
+        for (name, value) in style.split(';').filter_map(|rule| rule.split_once(':')) {
+            let (name, value) = (name.trim(), value.trim());
+            let is = |word: &str| value.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+            if name.eq_ignore_ascii_case("display") {
+                self.hidden |= is("none");
+            } else if name.eq_ignore_ascii_case("mso-hide") {
+                self.hidden |= is("all");
+            } else if name.eq_ignore_ascii_case("visibility") {
+                self.is_visibility_hidden =
+                    is("hidden") || is("collapse") || (self.is_visibility_hidden && !is("visible"));
+            } else if name.eq_ignore_ascii_case("font-size") {
+                self.is_zero_size = is_zero(value) || (self.is_zero_size && is("inherit"));
+            } else if name.eq_ignore_ascii_case("opacity") {
+                self.hidden |= is_zero(value);
+            } else if name.eq_ignore_ascii_case("max-height") || name.eq_ignore_ascii_case("height") {
+                flat |= is_zero(value);
+            } else if name.eq_ignore_ascii_case("overflow") {
+                clipped |= is("hidden");
+            }
+        }
+        self.hidden |= flat && clipped;
+        self
+    }
+}
+
+/// `0`, `0px`, `0.0em` but not `0.9em`.
+fn is_zero(value: &str) -> bool {
+    let number = value.split(|c: char| !(c.is_ascii_digit() || c == '.')).next().unwrap_or_default();
+    number.contains('0') && number.chars().all(|c| c == '0' || c == '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_and_what_shows_again() {
+        for (styles, visible) in [
+            (&["color:red"] as &[&str], true),
+            (&["display:none"], false),
+            (&["DISPLAY : None !important"], false),
+            (&["display:none", "display:block"], false),
+            (&["font-size:0"], false),
+            (&["font-size:0px;line-height:0"], false),
+            (&["font-size:0.9em"], true),
+            (&["font-size:0", "font-size:14px"], true),
+            (&["font-size:0", "font-size:inherit"], false),
+            (&["visibility:hidden", "color:red"], false),
+            (&["visibility:hidden", "visibility:visible"], true),
+            (&["opacity:0"], false),
+            (&["opacity:0.5"], true),
+            (&["max-height:0;overflow:hidden"], false),
+            (&["max-height:0"], true),
+            (&["mso-hide:all"], false),
+        ] {
+            let sight = styles.iter().fold(Visibility::default(), |sight, style| sight.with_style(style));
+            assert_eq!(sight.is_visible(), visible, "{styles:?}");
+        }
+    }
+}

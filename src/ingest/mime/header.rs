@@ -1,0 +1,207 @@
+//! The header block of a message or part, as the raw fields it holds. Values stay undecoded here.
+
+use std::borrow::Cow;
+
+use mail_parser::{HeaderValue, parsers::MessageStream};
+
+use super::charset;
+use crate::ingest::limits::{ENCODED_WORD_BYTES, FIELD_BYTES, FIELDS};
+
+#[derive(Debug, Clone, Copy)]
+struct Field<'a> {
+    name: &'a [u8],
+    /// With its folds, without the last line break.
+    value: &'a [u8],
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Headers<'a> {
+    fields: Vec<Field<'a>>,
+}
+
+/// One physical line and where the next one starts.
+pub(crate) fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+    let len = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+    Some((rest.get(..len)?, at + len))
+}
+
+impl<'a> Headers<'a> {
+    /// Reads fields from `at` on; returns where the body starts.
+    ///
+    /// A line that is no field ends the block and belongs to the body: a missing empty line must not eat the text.
+    pub(crate) fn parse(bytes: &'a [u8], mut at: usize) -> (Headers<'a>, usize) {
+        let mut headers = Headers::default();
+        let mut open: Option<(&'a [u8], usize)> = None;
+        let body = loop {
+            let Some((line, next)) = line_at(bytes, at) else { break at };
+            if line.trim_ascii().is_empty() && !matches!(line.first(), Some(b' ' | b'\t')) {
+                break next;
+            }
+            if matches!(line.first(), Some(b' ' | b'\t')) {
+                // A fold, or a stray indented line before the first field.
+            } else if let Some(name) = field_name(line) {
+                headers.push_field(bytes, open.take(), at);
+                open = Some((name, at + line.iter().position(|byte| *byte == b':').unwrap_or(0) + 1));
+            } else if line.starts_with(b"From ") || line.starts_with(b">From ") {
+                headers.push_field(bytes, open.take(), at);
+            } else {
+                break at;
+            }
+            at = next;
+        };
+        headers.push_field(bytes, open, at);
+        (headers, body)
+    }
+
+    fn push_field(&mut self, bytes: &'a [u8], open: Option<(&'a [u8], usize)>, end: usize) {
+        let Some((name, start)) = open else { return };
+        if self.fields.len() < FIELDS
+            && let Some(value) = bytes.get(start..end)
+        {
+            self.fields.push(Field { name, value: value.trim_ascii_end() });
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.fields
+            .iter()
+            .filter(move |field| field.name.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|field| field.value)
+    }
+
+    /// Names and values, the topmost first: what a server on the way adds stands above what it was given.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        self.fields.iter().map(|field| (field.name, field.value))
+    }
+
+    /// The topmost field of that name.
+    pub(crate) fn first(&self, name: &str) -> Option<&'a [u8]> {
+        self.all(name).next()
+    }
+
+    /// Unfolded, encoded words decoded, ends trimmed.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let value = self.first(name)?;
+        let line = text_parser_input(value, FIELD_BYTES);
+        let text = match MessageStream::new(&line).parse_unstructured() {
+            HeaderValue::Text(text) => text.trim().to_owned(),
+            _ => String::new(),
+        };
+        Some(text)
+    }
+}
+
+/// The form mail-parser's field parsers want: valid UTF-8 where it can be had, and a line break at the end.
+pub(crate) fn field_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
+    let value = value.get(..max).unwrap_or(value);
+    // Raw bytes inside an encoded word are in the charset the word names; elsewhere nobody named one.
+    let as_is = std::str::from_utf8(value).is_ok() || value.windows(2).any(|pair| pair == b"=?");
+    let mut line = if as_is { value.to_vec() } else { charset::guess_and_decode(value).into_bytes() };
+    line.push(b'\n');
+    Cow::Owned(break_unclosed_encoded_words(line))
+}
+
+/// Breaks the start of every encoded word that does not end within [`ENCODED_WORD_BYTES`]. The parser below us reads on to the end
+/// of the field for each of them, and then from the next one again.
+fn break_unclosed_encoded_words(line: Vec<u8>) -> Vec<u8> {
+    if line.len() <= ENCODED_WORD_BYTES {
+        return line;
+    }
+    let pairs = || line.windows(2).enumerate();
+    let mut ends = pairs().filter(|(_, pair)| *pair == b"?=").map(|(at, _)| at).peekable();
+    let mut open = Vec::new();
+    for (at, _) in pairs().filter(|(_, pair)| *pair == b"=?") {
+        // The mark that starts a word is no end of it.
+        while ends.next_if(|end| *end < at + 2).is_some() {}
+        if ends.peek().is_none_or(|end| end - at > ENCODED_WORD_BYTES) {
+            open.push(at);
+        }
+    }
+    let mut open = open.into_iter().peekable();
+    let mut broken = Vec::with_capacity(line.len() + open.len());
+    for (at, byte) in line.iter().enumerate() {
+        broken.push(*byte);
+        if open.next_if_eq(&at).is_some() {
+            broken.push(b' ');
+        }
+    }
+    broken
+}
+
+/// For a person to read: bytes that nobody declared are Hebrew where they look it, and otherwise shown as unreadable, as
+/// other programs do, rather than as letters of a language that was only guessed.
+fn text_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
+    let value = value.get(..max).unwrap_or(value);
+    if std::str::from_utf8(value).is_err() && !charset::looks_hebrew(value) {
+        let mut line = value.to_vec();
+        line.push(b'\n');
+        return Cow::Owned(break_unclosed_encoded_words(line));
+    }
+    field_parser_input(value, max)
+}
+
+/// The name of a header field; white space before the colon is an obsolete but legal form.
+fn field_name(line: &[u8]) -> Option<&[u8]> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let name = line.get(..colon)?.trim_ascii_end();
+    let legal = !name.is_empty() && !name.starts_with(b"--") && name.iter().all(|byte| (33..=126).contains(byte));
+    legal.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoded_word_without_an_end_is_read_as_it_stands() {
+        let long = format!("=?utf-8?Q?{}?=", "a".repeat(ENCODED_WORD_BYTES - 20));
+        let open = format!("=?utf-8?Q?{}", "b".repeat(ENCODED_WORD_BYTES + 20));
+        let read = |value: &str| Headers::parse(format!("Subject: {value}\n").as_bytes(), 0).0.text("Subject").unwrap();
+        assert_eq!(read(&long), "a".repeat(ENCODED_WORD_BYTES - 20));
+        assert_eq!(read(&open), open.replacen('=', "= ", 1));
+        assert_eq!(read(&format!("{long} {long}")), "a".repeat(2 * (ENCODED_WORD_BYTES - 20)));
+        assert_eq!(read(&format!("{open} =?utf-8?Q?c?=")), format!("{} c", open.replacen('=', "= ", 1)));
+    }
+
+    fn check(raw: &str, subject: Option<&str>, body: &str) {
+        let (headers, at) = Headers::parse(raw.as_bytes(), 0);
+        assert_eq!(headers.text("subject").as_deref(), subject, "{raw:?}");
+        assert_eq!(raw.get(at..), Some(body), "{raw:?}");
+    }
+
+    #[test]
+    fn blocks_end_where_the_text_begins() {
+        check("Subject: a\n\nbody", Some("a"), "body");
+        check("Subject: a\r\n b\r\n\r\nbody", Some("a b"), "body");
+        check("SUBJECT : a\n\n", Some("a"), "");
+        check("Subject: a", Some("a"), "");
+        check("Subject:\n\nbody", Some(""), "body");
+        check("From nobody Mon\nSubject: a\n\nbody", Some("a"), "body");
+        check("Subject: a\nno field at all\nbody", Some("a"), "no field at all\nbody");
+        check("Subject: a\n--b:c\n", Some("a"), "--b:c\n");
+        check("body only", None, "body only");
+        check("Subject: =?utf-8?B?16nXnNeV150=?= =?utf-8?Q?_x?=\n\n", Some("שלום x"), "");
+        check("Subject: first\nSubject: second\n\n", Some("first"), "");
+    }
+
+    #[test]
+    fn eight_bit_values_are_read() {
+        let (headers, _) = Headers::parse(b"Subject: caf\xe9\n\n", 0);
+        assert_eq!(headers.text("Subject").as_deref(), Some("caf\u{fffd}"));
+        let (headers, _) = Headers::parse(b"Subject: \xf9\xec\xe5\xed\n\n", 0);
+        assert_eq!(headers.text("Subject").as_deref(), Some("שלום"));
+        let (headers, _) = Headers::parse(b"Subject: =?iso-8859-1?Q?caf\xe9?=\n\n", 0);
+        assert_eq!(headers.text("Subject").as_deref(), Some("café"));
+    }
+
+    #[test]
+    fn the_number_of_fields_is_bounded() {
+        let raw = "X: y\n".repeat(FIELDS + 50);
+        assert_eq!(Headers::parse(raw.as_bytes(), 0).0.all("x").count(), FIELDS);
+    }
+}

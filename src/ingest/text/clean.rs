@@ -1,0 +1,91 @@
+//! A body taken apart: everything, the sender's own words, the signature.
+
+use super::{quote, signature};
+use crate::followup::fingerprint;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The whole text, quotes and signature included.
+    pub body: String,
+    /// The sender's own words, and what was forwarded.
+    pub reply: String,
+    pub signature: Option<String>,
+    /// Marks of the sentences it quotes.
+    pub quoted_fingerprints: Vec<String>,
+}
+
+/// The subject tells a forward from a reply where the text alone does not.
+pub fn clean_body(body: &str, subject: &str) -> Cleaned {
+    let lines: Vec<&str> = body.lines().collect();
+    let split = quote::split_quotes(&lines, subject);
+    let end = signature::find_signature(&split.own);
+    let own = split.own.get(..end.unwrap_or(split.own.len())).unwrap_or_default();
+    let under = split.own.get(end.unwrap_or(split.own.len())..).unwrap_or_default();
+    let mut reply = join_lines(own);
+    let forwarded = join_lines(&split.forwarded);
+    if !forwarded.is_empty() {
+        if !reply.is_empty() {
+            reply.push_str("\n\n");
+        }
+        reply.push_str(&forwarded);
+    }
+    let under = join_lines(under);
+    let signature = under.strip_prefix("--\n").map_or(under.as_str(), str::trim).to_owned();
+    let signature = Some(signature).filter(|text| !text.is_empty());
+    // What is forwarded is the sender's message, not something they answer.
+    let quotes = split.forwarded.is_empty().then(|| quote::quoted_lines(&lines)).into_iter().flatten();
+    Cleaned {
+        body: join_lines(&lines),
+        reply,
+        signature,
+        quoted_fingerprints: fingerprint::of_quoted_sentences(quotes),
+    }
+}
+
+/// Ends trimmed, runs of empty lines as one.
+fn join_lines(lines: &[&str]) -> String {
+    let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+    let mut empty = 0;
+    for line in lines {
+        let line = line.trim_end();
+        if line.is_empty() {
+            empty += 1;
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str(if empty > 0 { "\n\n" } else { "\n" });
+        }
+        empty = 0;
+        text.push_str(line);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_pieces() {
+        let body = "Yes, Friday works.  \n\n\n\nThanks,\nDana\n\nOn 3/3/25 Avi <a@x.example> wrote:\n> When?\n";
+        let cleaned = clean_body(body, "Re: lunch");
+        assert_eq!(cleaned.reply, "Yes, Friday works.");
+        assert_eq!(cleaned.signature.as_deref(), Some("Thanks,\nDana"));
+        assert_eq!(cleaned.body, "Yes, Friday works.\n\nThanks,\nDana\n\nOn 3/3/25 Avi <a@x.example> wrote:\n> When?");
+    }
+
+    #[test]
+    fn the_signature_above_a_forward_does_not_cut_it() {
+        let cleaned = clean_body(
+            "Please pay.\n-- \nDana\n\n---------- Forwarded message ---------\nFrom: x\n\nInvoice 7",
+            "Fwd: x",
+        );
+        assert_eq!(cleaned.reply, "Please pay.\n\n---------- Forwarded message ---------\nFrom: x\n\nInvoice 7");
+        assert_eq!(cleaned.signature.as_deref(), Some("Dana"));
+    }
+
+    #[test]
+    fn an_empty_body_is_empty() {
+        assert_eq!(clean_body(" \n\n", "x"), Cleaned::default());
+    }
+}

@@ -1,0 +1,226 @@
+//! The words around a language model: who serves it, what it may cost, and what became of a question.
+
+mod model_call;
+
+pub use model_call::{CostRow, ModelCallRow, NewModelCall};
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Secret, text_enum::text_enum};
+
+text_enum! {
+    /// Who serves the model. `compatible` is any server that speaks the OpenAI shape.
+    Provider {
+        Off = "off",
+        OpenAi = "openai",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
+        Ollama = "ollama",
+        Compatible = "compatible",
+    }
+}
+
+text_enum! {
+    /// What became of a question. Only the first two bring an answer; with every other one the rules go on alone.
+    Outcome {
+        Answered = "answered",
+        /// At the second attempt.
+        Repaired = "repaired",
+        /// Not what was asked for, twice.
+        Malformed = "malformed",
+        /// The model would not.
+        Refused = "refused",
+        Unreachable = "unreachable",
+        /// No whole answer before the deadline.
+        Late = "late",
+        /// The server said no: a wrong key, an unknown model.
+        Denied = "denied",
+        /// Not asked: it failed several times in a row and is left alone for a while.
+        Resting = "resting",
+        /// Not asked: today's budget is gone.
+        DayBudget = "day_budget",
+        /// Not asked: this task's budget is gone.
+        TaskBudget = "task_budget",
+        /// Nobody knows: the program ended while it was asked. Counted at the worst case.
+        Lost = "lost",
+    }
+}
+
+impl Outcome {
+    /// Whether a request left the house.
+    pub const fn was_attempted(self) -> bool {
+        !matches!(self, Self::Resting | Self::DayBudget | Self::TaskBudget)
+    }
+}
+
+/// `[llm]` of the configuration, checked.
+#[derive(Clone, PartialEq)]
+pub struct LlmSettings {
+    pub provider: Provider,
+    pub model: String,
+    /// Without a slash at its end.
+    pub base_url: String,
+    pub key: Option<Secret>,
+    /// For one question, whatever it takes: retries and the repair included.
+    pub deadline: Duration,
+    /// Questions under way at the same time.
+    pub max_concurrent: usize,
+    pub budget: BudgetLimits,
+    pub price: TokenPrice,
+}
+
+/// The key is not among the fields shown.
+impl fmt::Debug for LlmSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmSettings")
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .field("base_url", &self.base_url)
+            .field("has_key", &self.key.is_some())
+            .field("deadline", &self.deadline)
+            .field("at_once", &self.max_concurrent)
+            .field("budget", &self.budget)
+            .field("price", &self.price)
+            .finish()
+    }
+}
+
+/// What may be spent. None: no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct BudgetLimits {
+    pub day: SpendLimit,
+    pub task: SpendLimit,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SpendLimit {
+    pub tokens: Option<u64>,
+    /// Millionths of the currency the prices are in.
+    pub micros: Option<u64>,
+}
+
+impl SpendLimit {
+    pub fn allows(&self, spent: ModelUsage) -> bool {
+        self.tokens.is_none_or(|most| spent.tokens() <= most) && self.micros.is_none_or(|most| spent.micros <= most)
+    }
+}
+
+/// For a million tokens, which is the same number in millionths for one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct TokenPrice {
+    pub input: f64,
+    pub output: f64,
+}
+
+impl TokenPrice {
+    /// Rounded up: never less than what it was.
+    pub fn of(&self, tokens_in: u64, tokens_out: u64) -> ModelUsage {
+        let micros = (tokens_in as f64).mul_add(self.input, tokens_out as f64 * self.output).ceil();
+        ModelUsage { tokens_in, tokens_out, micros: micros.max(0.0) as u64 }
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.input > 0.0 || self.output > 0.0
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelUsage {
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub micros: u64,
+}
+
+impl ModelUsage {
+    pub const fn tokens(&self) -> u64 {
+        self.tokens_in.saturating_add(self.tokens_out)
+    }
+
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            tokens_in: self.tokens_in.saturating_add(other.tokens_in),
+            tokens_out: self.tokens_out.saturating_add(other.tokens_out),
+            micros: self.micros.saturating_add(other.micros),
+        }
+    }
+
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        Self {
+            tokens_in: self.tokens_in.saturating_sub(other.tokens_in),
+            tokens_out: self.tokens_out.saturating_sub(other.tokens_out),
+            micros: self.micros.saturating_sub(other.micros),
+        }
+    }
+
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self {
+            tokens_in: self.tokens_in.saturating_mul(count),
+            tokens_out: self.tokens_out.saturating_mul(count),
+            micros: self.micros.saturating_mul(count),
+        }
+    }
+}
+
+/// One question as it stands in the record, beside its reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCall {
+    /// Whose budget it was: a task, or the run that read a mail.
+    pub about: String,
+    /// Local date.
+    pub day: String,
+    pub provider: Provider,
+    pub model: String,
+    pub prompt: String,
+    /// Of the prompt's text.
+    pub version: String,
+    /// Of the guidelines before it; empty without.
+    pub guidelines: String,
+    pub outcome: Outcome,
+    /// What was wrong, in our own words.
+    pub note: String,
+    pub requests: u32,
+    pub spent: ModelUsage,
+    pub took_ms: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_never_rounded_down() {
+        let price = TokenPrice { input: 0.15, output: 0.6 };
+        assert_eq!(price.of(1, 0).micros, 1);
+        assert_eq!(price.of(1_000_000, 1_000_000).micros, 750_000);
+        assert_eq!(TokenPrice::default().of(1_000_000, 5).micros, 0);
+    }
+
+    #[test]
+    fn a_limit_that_is_not_there_allows_everything() {
+        let spent = ModelUsage { tokens_in: 90, tokens_out: 11, micros: 7 };
+        assert!(SpendLimit::default().allows(spent));
+        assert!(!SpendLimit { tokens: Some(100), micros: None }.allows(spent));
+        assert!(SpendLimit { tokens: Some(101), micros: Some(7) }.allows(spent));
+        assert!(!SpendLimit { tokens: None, micros: Some(6) }.allows(spent));
+    }
+
+    #[test]
+    fn settings_are_shown_without_the_key() {
+        let settings = LlmSettings {
+            provider: Provider::Compatible,
+            model: "m".into(),
+            base_url: "http://127.0.0.1:1".into(),
+            key: Some(Secret::new("sk-hidden")),
+            deadline: Duration::from_secs(1),
+            max_concurrent: 1,
+            budget: BudgetLimits::default(),
+            price: TokenPrice::default(),
+        };
+        assert!(!format!("{settings:?}").contains("hidden"));
+    }
+}

@@ -1,0 +1,154 @@
+//! The task: exactly the JSON of the specification, and the database columns of the same names.
+
+mod edit;
+mod lifecycle;
+mod recurrence;
+mod reminder;
+mod row;
+
+pub use edit::{Rerank, TaskEdit, TaskEditKind};
+pub use lifecycle::{IllegalTransition, TaskStatus};
+pub use recurrence::Recurrence;
+pub use reminder::{NewReminder, ReminderRow, ShownReminder};
+pub use row::{HistoryRow, InvoiceRow, TaskRow};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Instant, Priority, TaskId};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    pub task_id: TaskId,
+    pub created_at: Instant,
+    /// `email:<id>`, `chat:<conversation>`, `ask:<run>` or `mcp:<client>`.
+    pub source: String,
+    pub objective: String,
+    #[serde(default)]
+    pub context: TaskContext,
+    pub priority: Priority,
+    pub status: TaskStatus,
+    #[serde(default)]
+    pub subtasks: Vec<Subtask>,
+    /// `ToolingAgent`, `TaskManager`, or none when only a person can do it.
+    #[serde(default)]
+    pub assigned_agent: Option<String>,
+    pub last_updated: Instant,
+    /// An object keyed by step.
+    #[serde(default)]
+    pub tool_output: Option<Map<String, Value>>,
+    #[serde(default)]
+    pub result_summary: Option<String>,
+}
+
+/// What is known about a task. Fields without a name of their own are kept as they came.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskContext {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meeting_duration: Option<String>,
+    /// ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subtask {
+    /// The name of a tool: the agent's step. Any other name: the person's.
+    pub step: String,
+    #[serde(default)]
+    pub done: bool,
+}
+
+impl TaskContext {
+    /// Whether the reading of the mail warned of this, `phishing` or `injection`.
+    pub fn has_warning(&self, kind: &str) -> bool {
+        let warnings = self.more.get("warnings").and_then(Value::as_array);
+        warnings.is_some_and(|warnings| {
+            warnings.iter().any(|warning| warning.get("kind").and_then(Value::as_str) == Some(kind))
+        })
+    }
+}
+
+/// In a task's context: what a person told the agent to do instead.
+pub const INSTRUCTION: &str = "instruction";
+
+impl Task {
+    pub const TOOLING_AGENT: &'static str = "ToolingAgent";
+    /// In the context: the beginning of its mail was answered before the rest had come, so nothing more leaves unasked.
+    pub const PARTLY_ANSWERED: &'static str = "partly_answered";
+
+    pub fn transition(&mut self, to: TaskStatus, at: Instant) -> Result<(), IllegalTransition> {
+        self.status = self.status.transition_to(to)?;
+        self.last_updated = at;
+        Ok(())
+    }
+
+    pub fn all_steps_done(&self) -> bool {
+        self.subtasks.iter().all(|subtask| subtask.done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The specification's own example, with valid ids in place of its placeholders.
+    const SEED: &str = r#"{
+      "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K",
+      "created_at": "2025-06-23T03:15:00Z",
+      "source": "email:18c2f4a9b7d3e610",
+      "objective": "Schedule 30-min catch-up with Dr. Smith",
+      "context": {
+        "person": "Dr. Anna Smith",
+        "threads": ["<msg1@example.com>", "<msg2@example.com>"],
+        "meeting_duration": "30m"
+      },
+      "priority": "high",
+      "status": "NEW",
+      "subtasks": [
+        {"step": "propose_time_slots", "done": false},
+        {"step": "send_calendar_invite", "done": false}
+      ],
+      "assigned_agent": "ToolingAgent",
+      "last_updated": "2025-06-23T03:16:10Z",
+      "tool_output": null,
+      "result_summary": null
+    }"#;
+
+    #[test]
+    fn the_seed_example_round_trips() {
+        let given: Value = serde_json::from_str(SEED).unwrap();
+        let task: Task = serde_json::from_str(SEED).unwrap();
+        assert_eq!(serde_json::to_value(&task).unwrap(), given);
+    }
+
+    #[test]
+    fn optional_fields_may_be_missing_and_unknown_context_is_kept() {
+        let task: Task = serde_json::from_value(serde_json::json!({
+            "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "chat:1",
+            "objective": "Buy milk", "priority": "low", "status": "NEW", "last_updated": "2025-06-23T03:15:00Z",
+            "context": {"colour": "green"},
+        }))
+        .unwrap();
+        assert_eq!(task.subtasks, []);
+        assert_eq!(task.context.more.get("colour"), Some(&Value::from("green")));
+    }
+
+    #[test]
+    fn an_illegal_transition_changes_nothing() {
+        let mut task: Task = serde_json::from_str(SEED).unwrap();
+        let before = task.clone();
+        assert!(task.transition(TaskStatus::Done, task.created_at).is_err());
+        assert_eq!(task, before);
+    }
+}

@@ -1,0 +1,197 @@
+//! What sort of mail it is, before asking what it asks: to many, from a machine, a receipt, an advertisement, or a letter.
+//!
+//! Owns the reasons for "no task" that come from the envelope and the genre. Headers speak before words.
+
+use crate::model::{Mail, reading::NoTask};
+use crate::reading::{
+    learned::{Bearing, Head, PredictedClass},
+    lexicon::Feature,
+    mail::annotated_mail::AnnotatedMail,
+    read::ReadContext,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::reading) enum MailCategory {
+    /// Nothing is asked of the person; the reason is for people.
+    WithoutTask(NoTask, String),
+    /// A machine reports trouble that needs a look.
+    Alert,
+    /// Someone writes to the person: the sentences decide.
+    Ordinary,
+}
+
+pub(in crate::reading) fn categorise_mail(
+    mail: &Mail,
+    page: &AnnotatedMail<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> MailCategory {
+    let machine = is_machine_sender(&mail.from.addr) || page.has(Feature::Machine);
+    let automatic = mail.bulk_header.as_deref().filter(|header| is_auto_submitted(header));
+    if page.has(Feature::Away)
+        && (automatic.is_some() || page.subject_has(Feature::Away) || page.count(Feature::Away) >= 3)
+    {
+        return MailCategory::WithoutTask(NoTask::Notification, "an automatic reply: the sender is away".into());
+    }
+    if let Some(verdict) =
+        categorise_receipt(page).filter(|_| !bearing.is_positive(Head::Spam) && page.count(Feature::Advert) < 2)
+    {
+        return verdict;
+    }
+    let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
+    // A false alarm is shown with its warning; only what is plainly a swindle is not.
+    let alarm = is_alert(mail, page) && bearing.logit(Head::Promotes) < CERTAIN_PROMOTION;
+    if !bulk_header
+        && !alarm
+        && let Some(verdict) = categorise_promotion(page, bearing, context)
+    {
+        return verdict;
+    }
+    if is_alert(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
+        return MailCategory::Alert;
+    }
+    if let Some(header) = automatic {
+        return MailCategory::WithoutTask(NoTask::Notification, format!("sent by a machine: {header}"));
+    }
+    if let Some(header) = find_bulk_header(mail)
+        && !is_personal_in_list(mail, page, context)
+    {
+        return MailCategory::WithoutTask(NoTask::Bulk, format!("bulk mail: has {header}"));
+    }
+    if let Some(gone) = find_cancellation(&page.subject) {
+        return MailCategory::WithoutTask(NoTask::Notification, format!("it was called off: {gone}"));
+    }
+    if machine && !has_open_payment_or_deadline(page) && !has_credible_obligation(page, bearing) {
+        return MailCategory::WithoutTask(
+            NoTask::Notification,
+            "a notification from an address that takes no replies".into(),
+        );
+    }
+    MailCategory::Ordinary
+}
+
+fn is_auto_submitted(header: &str) -> bool {
+    header.to_ascii_lowercase().starts_with("auto-submitted")
+}
+
+fn find_bulk_header(mail: &Mail) -> Option<&str> {
+    mail.bulk_header.as_deref().or(mail.list_id.as_ref().map(|_| "List-Id"))
+}
+
+/// Trouble with something of the person's, or something that runs; an advertisement that says "urgent" is neither.
+fn is_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> bool {
+    let together = page.sentences.iter().any(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
+    let loud = page.subject_has(Feature::Alert) && (page.has(Feature::YourAccount) || page.has(Feature::Urgent));
+    let pressing = page.has(Feature::Alert) && page.has(Feature::Urgent) && is_machine_sender(&mail.from.addr);
+    (together || loud || pressing)
+        && page.count(Feature::Advert) < 2
+        && page.count(Feature::Spam) < 2
+        && mail.list_id.is_none()
+}
+
+/// In a list thread, but spoken to: named in what is asked, or written to directly within a conversation.
+fn is_personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> bool {
+    if is_machine_sender(&mail.from.addr) || page.count(Feature::Advert) >= 2 {
+        return false;
+    }
+    let named = page.sentences.iter().any(|scored| scored.asks() && scored.has(Feature::NamesYou));
+    let called = page.sentences.windows(2).any(|pair| match pair {
+        [call, ask] => call.has(Feature::NamesYou) && call.sentence.words().count() <= 3 && ask.asks_outright(),
+        _ => false,
+    });
+    let conversation = context.thread_mine || !mail.references.is_empty();
+    let direct = mail.to.iter().any(|address| context.me.is_me(address));
+    named
+        || (called && (conversation || context.known_contact))
+        || (direct && conversation && page.sentences.iter().any(|s| s.asks()))
+}
+
+/// Under this sum a mail that asks for something is heard.
+const DOUBTFUL_PROMOTION: f64 = -0.6;
+/// And over this one nobody would take it for anything else.
+const CERTAIN_PROMOTION: f64 = 3.0;
+/// Over this one it is spam, whatever else it is like.
+const SURE_SPAM: f64 = 0.5;
+
+/// Sells, or swindles. Someone the person has written to is given a hearing first.
+fn categorise_promotion(
+    page: &AnnotatedMail<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> Option<MailCategory> {
+    let known = context.known_contact || context.thread_mine;
+    let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
+    let wanted = matches!(bearing.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
+    let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
+    let by_likeness = bearing.predicted_class() == PredictedClass::Promotes || bearing.logit(Head::Spam) > SURE_SPAM;
+    let doubtful = !by_words
+        && bearing.logit(Head::Promotes) < DOUBTFUL_PROMOTION
+        && page.sentences.iter().any(|scored| scored.asks_outright());
+    if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(page, bearing) {
+        return None;
+    }
+    let phishing = bearing.logit(Head::Phishing);
+    let (no_task, head, what) = if bearing.is_positive(Head::Spam) || spam >= 3 {
+        (NoTask::Spam, Head::Spam, "spam")
+    } else if phishing > 0.0 && page.features().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
+        (NoTask::Phishing, Head::Phishing, "a swindle")
+    } else {
+        (NoTask::Bulk, Head::Promotes, "advertising")
+    };
+    let because = bearing.explain(head);
+    Some(MailCategory::WithoutTask(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
+}
+
+/// Among its news stands something the person has to do, and nothing that lures them anywhere.
+fn has_credible_obligation(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
+    use Feature::{Credentials, Lure, Pressure, Scam};
+    page.features().has_any(&[Feature::Obliges, Feature::Invoice])
+        && !page.features().has_any(&[Credentials, Lure, Pressure, Scam])
+        && !bearing.is_positive(Head::Spam)
+        && !bearing.is_positive(Head::Phishing)
+}
+
+fn categorise_receipt(page: &AnnotatedMail<'_>) -> Option<MailCategory> {
+    let asked = page.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
+    let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
+    (page.has(Feature::Receipt) && receipt && !asked)
+        .then(|| MailCategory::WithoutTask(NoTask::Receipt, "a receipt: it confirms something already done".into()))
+}
+
+/// A calendar or a person takes something back in the subject.
+fn find_cancellation(subject: &str) -> Option<&str> {
+    const WORDS: &[&str] =
+        &["cancelled:", "canceled:", "cancelled event", "canceled event", "בוטל:", "בוטלה:", "ביטול:"];
+    WORDS.iter().find(|word| subject.starts_with(**word)).map(|word| word.trim_end_matches(':'))
+}
+
+/// Something is to be paid or done by a day: a machine may say so.
+fn has_open_payment_or_deadline(page: &AnnotatedMail<'_>) -> bool {
+    let owed = page.has(Feature::Invoice) || (page.has(Feature::Deadline) && page.count(Feature::Advert) == 0);
+    owed && !page.has(Feature::Receipt)
+}
+
+const MACHINE_SENDER_NAMES: &[&str] = &[
+    "no-reply",
+    "noreply",
+    "no_reply",
+    "donotreply",
+    "do-not-reply",
+    "do_not_reply",
+    "notification",
+    "notify",
+    "alert",
+    "mailer-daemon",
+    "postmaster",
+    "automated",
+    "automation",
+    "bounce",
+    "newsletter",
+    "robot",
+];
+
+/// The name before the @ says that nobody reads answers.
+pub(in crate::reading) fn is_machine_sender(addr: &str) -> bool {
+    let local = addr.split('@').next().unwrap_or_default();
+    MACHINE_SENDER_NAMES.iter().any(|sign| local.contains(sign))
+}

@@ -1,0 +1,7 @@
+//! Sentences of a mail: where each begins and ends, how much it asks for something, and the clause that says what.
+//!
+//! Nothing here sees the whole mail or its sender.
+
+pub(super) mod clause;
+pub(super) mod score;
+pub(super) mod text;

@@ -1,0 +1,14 @@
+//! The tasks that a reading yields: their kind, wording, amounts, steps, urgency and facts.
+//!
+//! Whether there is a task was decided before; nothing here adds or drops one, except where a person asked for it
+//! (`forced_task`) or wrote the mail (`own_mail`).
+
+pub(super) mod facts;
+pub(super) mod forced_task;
+pub(super) mod money;
+pub(super) mod objective;
+pub(super) mod own_mail;
+pub(super) mod plan;
+mod task_kind;
+mod template;
+pub(super) mod urgency;

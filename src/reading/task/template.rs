@@ -1,0 +1,64 @@
+//! The steps of each kind of task, in order.
+//!
+//! Owns which steps a task is born with. A step named after a tool is the agent's, any other the person's. No template
+//! archives anything, and none sends: until the tools for that exist, `send_…` steps are the person's.
+
+use crate::model::TaskKind;
+
+/// What a template may depend on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TemplateContext {
+    pub(super) has_due_date: bool,
+    /// The mail answers earlier ones.
+    pub(in crate::reading) in_thread: bool,
+}
+
+pub(super) fn choose_steps(kind: TaskKind, situation: TemplateContext) -> Vec<String> {
+    let steps: &[&str] = match kind {
+        TaskKind::Meeting => &["propose_time_slots", "draft_reply", "send_calendar_invite"],
+        TaskKind::Invitation => &["label", "answer_invitation"],
+        TaskKind::Invoice => &["label", "record_invoice", "remind", "pay_invoice"],
+        TaskKind::Alert => &["label", "check_alert"],
+        TaskKind::Deadline => &["remind", "meet_deadline"],
+        TaskKind::Question => &["draft_reply", "send_reply"],
+        TaskKind::Request => &["summarise_thread", "remind", "do_the_work"],
+        TaskKind::Review => &["remind", "review_document"],
+        TaskKind::Commitment => &["remind", "keep_promise"],
+        TaskKind::Reminder => &["remind"],
+        TaskKind::Folder => &["create_folder"],
+        TaskKind::Summary => &["summarise_thread"],
+    };
+    let applies = |step: &str| match (kind, step) {
+        (TaskKind::Request, "summarise_thread") => situation.in_thread,
+        // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
+        (TaskKind::Reminder, "remind") => true,
+        (_, "remind") => situation.has_due_date,
+        _ => true,
+    };
+    steps.iter().copied().filter(|step| applies(step)).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_step_and_none_archives() {
+        for kind in TaskKind::ALL.iter().copied() {
+            for (due, in_thread) in [(false, false), (true, true)] {
+                let steps = choose_steps(kind, TemplateContext { has_due_date: due, in_thread });
+                assert!(!steps.is_empty(), "{kind}");
+                assert!(!steps.iter().any(|step| step == "archive"), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_depend_on_the_situation() {
+        let bare = TemplateContext::default();
+        assert_eq!(choose_steps(TaskKind::Request, bare), ["do_the_work"]);
+        let full = TemplateContext { has_due_date: true, in_thread: true };
+        assert_eq!(choose_steps(TaskKind::Request, full), ["summarise_thread", "remind", "do_the_work"]);
+        assert_eq!(choose_steps(TaskKind::Reminder, bare), ["remind"]);
+    }
+}

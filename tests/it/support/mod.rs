@@ -1,0 +1,8 @@
+//! What the tests are built with: a home in a temporary folder, servers on loopback, and the counts of a campaign.
+
+pub(crate) mod campaign;
+pub(crate) mod gmail_home;
+pub(crate) mod google;
+pub(crate) mod model_server;
+pub(crate) mod outbox_fixture;
+pub(crate) mod test_home;
