@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Scores what the program makes of the three mailboxes in tests/mailboxes, through the path that mail takes.
+
+Each mailbox is laid out as a Maildir with its Sent folder, read by `adjutant once` at the moment its person sits down,
+and compared with the expectations that were frozen before the reading was tuned. The program is asked only what a
+person would ask it: `tasks --json` and `mail --json`.
+
+    scripts/eval_mailboxes.py BINARY [NAME ...] [--show]
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from datetime import datetime
+from email import message_from_bytes
+from email.policy import default as POLICY
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+REPO = Path(__file__).resolve().parent.parent
+MAILBOXES = REPO / "tests" / "mailboxes"
+GOALS = {"wanted tasks found": 0.90, "opened tasks wanted": 0.85, "quiet mails quiet": 0.92, "named dates right": 0.90, "high found": 0.85, "high deserved": 0.85}
+FAKETIME = [Path(f"/usr/lib/{arch}-linux-gnu/faketime/libfaketimeMT.so.1") for arch in ("x86_64", "aarch64")]
+
+
+def lay_out(source, home):
+    """Writes the mails as a Maildir with a Sent folder, each file dated as its mail is."""
+    for part in ("inbox", "sent"):
+        folder = home / "mail" / (".Sent" if part == "sent" else "")
+        for sub in ("new", "cur", "tmp"):
+            (folder / sub).mkdir(parents=True, exist_ok=True)
+        for path in sorted((source / part).glob("*.eml")):
+            raw = path.read_bytes()
+            date = message_from_bytes(raw, policy=POLICY)["Date"]
+            at = parsedate_to_datetime(str(date)).timestamp()
+            target = folder / "cur" / f"{int(at)}.{path.stem}.host:2,S"
+            target.write_bytes(raw)
+            os.utime(target, (at, at))
+
+
+def configure(source, home, name):
+    me = tomllib.loads((source / "me.toml").read_text(encoding="utf-8"))
+    now = datetime.fromisoformat(me.pop("now"))
+    lines = ["[me]"] + [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in me.items()]
+    lines += ["", "[[account]]", 'name = "mail"', 'path = "mail"', f'address = "{me["addresses"][0]}"', f'trusted_servers = ["mx.{name}.example"]']
+    (home / "adjutant.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return me, now
+
+
+class Program:
+    def __init__(self, binary, home, now):
+        library = next((path for path in FAKETIME if path.exists()), None)
+        if library is None:
+            sys.exit("libfaketime is missing: apt-get install libfaketime")
+        self.command = [str(binary), "--home", str(home)]
+        utc = now.astimezone(ZoneInfo("UTC"))
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "TZ": "UTC", "LD_PRELOAD": str(library),
+                            "FAKETIME": utc.strftime("@%Y-%m-%d %H:%M:%S"), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+    def run(self, *words):
+        ran = subprocess.run([*self.command, *words], env=self.environment, capture_output=True, text=True, encoding="utf-8")
+        if ran.returncode not in (0, 4):
+            sys.exit(f"{' '.join(words)} ended with {ran.returncode}:\n{ran.stderr}")
+        return ran.stdout
+
+    def ask(self, *words):
+        return json.loads(self.run("--json", *words))
+
+
+def plain(text):
+    return re.sub(r"[\W_]+", " ", (text or "").lower()).strip()
+
+
+def tells(task, words):
+    """Whether the task's title or deciding sentence holds one of the words."""
+    context = task.get("context") or {}
+    said = plain(" ".join([task["objective"], str(context.get("evidence") or ""), str(context.get("subject") or "")]))
+    return any(plain(word) in said for word in words)
+
+
+def right_date(task, due, zone):
+    deadline = (task.get("context") or {}).get("deadline")
+    if not deadline:
+        return False
+    if "T" not in deadline:
+        return deadline == due[:10]
+    at = datetime.fromisoformat(deadline.replace("Z", "+00:00"))
+    at = at.astimezone(zone) if at.tzinfo else at
+    return at.strftime("%Y-%m-%dT%H:%M") == due if "T" in due else at.strftime("%Y-%m-%d") == due
+
+
+def message_ids(source):
+    ids = {}
+    for path in [*source.glob("inbox/*.eml"), *source.glob("sent/*.eml")]:
+        found = message_from_bytes(path.read_bytes(), policy=POLICY)["Message-ID"]
+        ids[str(found or "").strip().strip("<>")] = f"{path.parent.name}/{path.name}"
+    return ids
+
+
+def judge(expected, opened, zone, tell):
+    """Counts (right, of) for each measure over one mailbox."""
+    count = {name: [0, 0] for name in GOALS}
+
+    def add(name, right):
+        count[name][0] += bool(right)
+        count[name][1] += 1
+
+    for line in expected:
+        file, wanted = line["file"], line["tasks"]
+        left = list(opened.get(file, []))
+        for want in wanted:
+            alone = len(wanted) == 1 and len(left) == 1
+            found = next((task for task in left if tells(task, want["words"])), left[0] if alone and not line["quiet"] else None)
+            add("wanted tasks found", found)
+            if found is None:
+                tell(f"MISSED   {file}: {want['about']}  (opened: {[task['objective'] for task in left]})")
+                continue
+            left.remove(found)
+            add("opened tasks wanted", True)
+            if want["due"]:
+                right = right_date(found, want["due"], zone)
+                add("named dates right", right)
+                if not right:
+                    tell(f"DATE     {file}: {want['due']} expected, {(found.get('context') or {}).get('deadline')}: {found['objective']}")
+            high = found["priority"] in ("high", "critical")
+            if want["high"]:
+                add("high found", high)
+            if high:
+                add("high deserved", want["high"])
+            if high != want["high"]:
+                tell(f"PRIORITY {file}: {found['priority']}, {'high' if want['high'] else 'not high'} expected: {found['objective']}")
+        for task in left:
+            add("opened tasks wanted", False)
+            if task["priority"] in ("high", "critical"):
+                add("high deserved", False)
+            tell(f"UNWANTED {file}: {task['objective']}  ({line['why']})")
+        if line["quiet"]:
+            add("quiet mails quiet", not opened.get(file))
+    return count
+
+
+def score(binary, name, show):
+    source = MAILBOXES / name
+    expected = [json.loads(line) for line in (source / "expected.jsonl").read_text(encoding="utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch) / "home"
+        home.mkdir()
+        lay_out(source, home)
+        me, now = configure(source, home, name)
+        program = Program(binary, home, now)
+        program.run("once")
+        tasks = program.ask("tasks", "list", "--all", "--limit", "1000")
+        ids, opened = message_ids(source), {}
+        for task in tasks if isinstance(tasks, list) else tasks["tasks"]:
+            file = ids.get(task["source"].removeprefix("email:").strip("<>"))
+            opened.setdefault(file or task["source"], []).append(task)
+        return judge(expected, opened, ZoneInfo(me["time_zone"]), (lambda line: print(f"  {line}")) if show else (lambda line: None))
+
+
+def print_row(label, count, row):
+    for name, goal in GOALS.items():
+        right, of = count[name]
+        share = right / of if of else 1.0
+        row(f"{label}: {name}", f"{share:.3f}", f"{right} of {of}", f">= {goal:.2f}", "ok" if share >= goal else "MISS")
+
+
+def score_all(binary, row, names=None, show=False):
+    """Prints every measure for each mailbox and for all together."""
+    pooled = {name: [0, 0] for name in GOALS}
+    for name in names or sorted(path.name for path in MAILBOXES.iterdir() if path.is_dir()):
+        count = score(binary, name, show)
+        for measure, (right, of) in count.items():
+            pooled[measure] = [pooled[measure][0] + right, pooled[measure][1] + of]
+        print_row(f"mailbox {name}", count, row)
+    print_row("mailboxes, pooled", pooled, row)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("binary", type=Path)
+    arguments.add_argument("names", nargs="*")
+    arguments.add_argument("--show", action="store_true", help="print every difference")
+    options = arguments.parse_args()
+
+    def row(name, value, spread="", beside="", verdict=""):
+        print(f"{name:<44} {value:>9} {spread:>15} {beside:>13}  {verdict}".rstrip())
+
+    score_all(options.binary.resolve(), row, options.names, options.show)
+
+
+if __name__ == "__main__":
+    main()
