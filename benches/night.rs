@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     let mut times = Vec::new();
     for _ in 0..3 {
         let watch = Stopwatch::now();
-        let answer = runtime.block_on(app.what_if(&other))?;
+        let answer = runtime.block_on(app.rules().what_if(&other))?;
         times.push(watch.elapsed().as_secs_f64());
         ensure!(
             answer.past == TASKS as usize && answer.raised > 0,

@@ -46,7 +46,7 @@ pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
 }
 
 pub(crate) async fn worker(app: &App) -> anyhow::Result<Worker> {
-    app.start_worker().await?.map_err(Into::into)
+    app.worker().start().await?.map_err(Into::into)
 }
 
 /// Puts mails `from..to` into the Maildir.

@@ -29,9 +29,9 @@ async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Resul
             },
             RequestKind::RebuildMemory => {
                 app.memory.reset().await?;
-                serde_json::to_string(&app.memory_status().await?)?
+                serde_json::to_string(&app.search().memory_status().await?)?
             }
-            RequestKind::Reflect => match shared.worker.app.run_nightly_unless_done_today().await {
+            RequestKind::Reflect => match shared.worker.app.nightly().run_unless_done_today().await {
                 Ok(reflected) => serde_json::to_string(&reflected)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },

@@ -138,10 +138,10 @@ async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
     let home = TestHome::samples();
     home.once().await;
     let app = home.app().await;
-    let before = app.search("invoice 2041", 5).await.unwrap();
+    let before = app.search().find("invoice 2041", 5).await.unwrap();
     assert_eq!(before.trouble, None);
     app.store.write(Write::StoreSetting { name: "memory_place".into(), value: "elsewhere".into() }).await.unwrap();
-    let after = app.search("invoice 2041", 5).await.unwrap();
+    let after = app.search().find("invoice 2041", 5).await.unwrap();
     assert!(after.trouble.is_some());
     assert_eq!(after.found[0].doc, before.found[0].doc);
     assert!(after.found.iter().flat_map(|found| &found.reasons).all(|reason| reason.by != MatchKind::Meaning));
@@ -198,6 +198,6 @@ async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
             .is_empty()
     );
     home.once().await;
-    let found = home.app().await.search("furniture", 5).await.unwrap().found;
+    let found = home.app().await.search().find("furniture", 5).await.unwrap().found;
     assert!(found.iter().any(|found| found.title.contains("Invoice 2041")), "{found:?}");
 }
