@@ -65,14 +65,14 @@ impl ModelUseCases<'_> {
 
     fn build(self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.local_date();
-        let spent = self.app.store.read_blocking(|reader| reader.model_usage_on(&today))?;
+        let spent = self.app.store.read_blocking(|reader| reader.model_calls().usage_on(&today))?;
         let desk = BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent));
         Ok(NodeModelCaller::new(desk, self.app.home.guidelines_file(), self.app.config.me.time_zone))
     }
 
     /// After a crash: what may have been spent unseen counts as spent.
     async fn record_crash_cost(self, settings: &LlmSettings) -> anyhow::Result<()> {
-        let in_use = self.app.store.read(|reader| reader.setting(MODEL_IN_USE)).await?;
+        let in_use = self.app.store.read(|reader| reader.settings().get(MODEL_IN_USE)).await?;
         if in_use.is_none_or(|mark| mark.is_empty()) {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl ModelUseCases<'_> {
             day: &today,
         };
         let (_, call) = consultant.model.request_answer(&question).await;
-        let gone_since = self.app.store.read_blocking(|reader| reader.day_budget_exhausted_at(&today))?;
+        let gone_since = self.app.store.read_blocking(|reader| reader.model_calls().day_budget_exhausted_at(&today))?;
         let health = ModelHealth {
             provider: call.provider,
             model: call.model.clone(),
@@ -165,7 +165,11 @@ impl ModelUseCases<'_> {
         let since = self.app.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
         let (day, since) = (today.clone(), since.day_in(self.app.config.me.time_zone));
         let read = self.app.store.read(move |reader| {
-            Ok((reader.model_usage_on(&day)?, reader.day_budget_exhausted_at(&day)?, reader.model_costs(&since)?))
+            Ok((
+                reader.model_calls().usage_on(&day)?,
+                reader.model_calls().day_budget_exhausted_at(&day)?,
+                reader.model_calls().costs(&since)?,
+            ))
         });
         let (spent_today, gone_since, rows) = read.await?;
         let settings = self.app.config.llm.as_ref();
@@ -191,7 +195,9 @@ impl ModelUseCases<'_> {
         let (gone, last) = self
             .app
             .store
-            .read_blocking(|reader| Ok((reader.day_budget_exhausted_at(&today)?, reader.last_model_call_outcome()?)))
+            .read_blocking(|reader| {
+                Ok((reader.model_calls().day_budget_exhausted_at(&today)?, reader.model_calls().last_outcome()?))
+            })
             .ok()?;
         if let Some(since) = gone {
             return Some(format!(

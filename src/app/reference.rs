@@ -22,11 +22,11 @@ impl TaskUseCases<'_> {
     pub async fn find(self, reference: &str) -> anyhow::Result<TaskRow> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         let found = if let Ok(number) = text.parse::<i64>() {
-            self.app.store.read(move |reader| reader.task_by_number(number)).await?
+            self.app.store.read(move |reader| reader.tasks().by_number(number)).await?
         } else if let Ok(id) = text.parse::<TaskId>() {
-            self.app.store.read(move |reader| reader.task(id)).await?
+            self.app.store.read(move |reader| reader.tasks().get(id)).await?
         } else {
-            let rows = self.app.store.read(|reader| reader.tasks(true, usize::MAX)).await?;
+            let rows = self.app.store.read(|reader| reader.tasks().list(true, usize::MAX)).await?;
             find_unique_by_id_part(rows, &text, |row| row.task.task_id.to_string())?
         };
         found.ok_or_else(|| {
@@ -41,7 +41,7 @@ impl RunUseCases<'_> {
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
-        let rows = self.app.store.read(|reader| reader.runs(None, usize::MAX)).await?;
+        let rows = self.app.store.read(|reader| reader.runs().list(None, usize::MAX)).await?;
         let found = find_unique_by_id_part(rows, &text, |row| row.run_id.to_string())?;
         found
             .map(|row| row.run_id)
@@ -57,7 +57,7 @@ impl ApprovalUseCases<'_> {
             return Ok(id);
         }
         let found = if let Ok(number) = text.parse::<i64>() {
-            self.app.store.read(move |reader| reader.item_by_number(number)).await?
+            self.app.store.read(move |reader| reader.approvals().item_by_number(number)).await?
         } else {
             find_unique_by_id_part(self.list_with_snoozed().await?, &text, |row| row.item_id.to_string())?
         };

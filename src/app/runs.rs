@@ -30,26 +30,26 @@ pub struct RunUseCases<'a> {
 
 impl RunUseCases<'_> {
     pub async fn list(self, status: Option<RunStatus>, limit: usize) -> anyhow::Result<Vec<RunRow>> {
-        Ok(self.app.store.read(move |reader| reader.runs(status, limit)).await?)
+        Ok(self.app.store.read(move |reader| reader.runs().list(status, limit)).await?)
     }
 
     async fn load_record(self, reference: &str) -> anyhow::Result<RunRecord> {
         let run_id = self.find_id(reference).await?;
-        let record = self.app.store.read(move |reader| reader.run(run_id)).await?;
+        let record = self.app.store.read(move |reader| reader.runs().get(run_id)).await?;
         record.ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
     }
 
     pub async fn detail(self, reference: &str) -> anyhow::Result<RunDetail> {
         let record = self.load_record(reference).await?;
         let run_id = record.row.run_id;
-        let model_calls = self.app.store.read(move |reader| reader.model_calls(run_id)).await?;
+        let model_calls = self.app.store.read(move |reader| reader.model_calls().of_run(run_id)).await?;
         Ok(RunDetail { row: record.row, checkpoints: record.checkpoints, replies: record.replies.len(), model_calls })
     }
 
     pub async fn replay(self, reference: &str) -> anyhow::Result<Replay> {
         let record = self.load_record(reference).await?;
         let mail = match record.row.mail_id {
-            Some(mail_id) => self.app.store.read(move |reader| reader.mail(mail_id)).await?,
+            Some(mail_id) => self.app.store.read(move |reader| reader.mails().get(mail_id)).await?,
             None => None,
         };
         let nodes = Nodes::shipped(&Arc::new(self.app.config.me.clone()), &self.app.tools);
@@ -69,7 +69,7 @@ impl RunUseCases<'_> {
     /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
     pub async fn list_deferred(self) -> anyhow::Result<Vec<RunRow>> {
         let now = self.app.clock.now();
-        Ok(self.app.store.read(move |reader| reader.deferred_runs(now)).await?)
+        Ok(self.app.store.read(move |reader| reader.runs().deferred(now)).await?)
     }
 
     /// How many steps are due, approved ones among them, while no process works them.
@@ -78,6 +78,6 @@ impl RunUseCases<'_> {
             return Ok(0);
         }
         let now = self.app.clock.now();
-        Ok(self.app.store.read(move |reader| reader.left_behind(now)).await?)
+        Ok(self.app.store.read(move |reader| reader.runs().count_left_behind(now)).await?)
     }
 }

@@ -58,7 +58,7 @@ impl SearchUseCases<'_> {
     }
 
     async fn embed_all_documents(self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
-        let total = self.app.store.read(|reader| reader.due_document_count()).await?;
+        let total = self.app.store.read(|reader| reader.vectors().due_document_count()).await?;
         let mut done = 0;
         tell(Progress { done, total });
         loop {
@@ -78,8 +78,11 @@ impl SearchUseCases<'_> {
     async fn wait_for_daemon_embedding(self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
         let (mut total, mut last, mut moved) = (0, u64::MAX, Instant::now());
         loop {
-            let (due, trouble) =
-                self.app.store.read(|reader| Ok((reader.due_document_count()?, reader.memory_trouble()?))).await?;
+            let (due, trouble) = self
+                .app
+                .store
+                .read(|reader| Ok((reader.vectors().due_document_count()?, reader.vectors().memory_trouble()?)))
+                .await?;
             total = total.max(due);
             tell(Progress { done: total - due, total });
             if due == 0 {
@@ -113,7 +116,7 @@ impl SearchUseCases<'_> {
     /// By words and by meaning, in every account of the person; each is asked for itself.
     pub async fn find(self, text: &str, limit: usize) -> anyhow::Result<SearchResults> {
         let mut search = SearchResults::default();
-        for account in self.app.store.read(|reader| reader.account_ids()).await? {
+        for account in self.app.store.read(|reader| reader.accounts().ids()).await? {
             let question = MemoryQuery {
                 account: &account,
                 text,

@@ -19,7 +19,7 @@ pub(super) async fn serve_requests(shared: DaemonContext) {
 async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let store = &app.store;
-    let requests = store.read(|reader| reader.open_requests()).await?;
+    let requests = store.read(|reader| reader.requests().open()).await?;
     for (request, kind) in requests {
         store.write(Write::UpdateRequest { request, answer: None }).await?;
         let answer = match kind {

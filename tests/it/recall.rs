@@ -42,7 +42,7 @@ async fn keep(app: &App, account: &str, texts: &[String]) -> Vec<String> {
         at,
     };
     app.store.write(Write::RecordArrivals(Box::new(batch))).await.unwrap();
-    let keys = app.store.read(|reader| reader.ledger_rows(None, 100_000)).await.unwrap();
+    let keys = app.store.read(|reader| reader.ledger().list(None, 100_000)).await.unwrap();
     let docs: HashMap<String, String> = keys
         .into_iter()
         .filter(|row| row.account == account)
@@ -67,7 +67,10 @@ fn pairs(name: &str) -> Vec<(String, String)> {
 async fn recalls(app: &App, account: &AccountId, asked: &[(String, String)]) -> [f64; 3] {
     let mut found = [0.0; 3];
     for (text, doc) in asked {
-        let words = app.store.read_blocking(|reader| reader.find(text, account, SearchDepth::PERSON, FIRST)).unwrap();
+        let words = app
+            .store
+            .read_blocking(|reader| reader.documents().find(text, account, SearchDepth::PERSON, FIRST))
+            .unwrap();
         let near = app.memory.search_dense(account, text, FIRST).await.unwrap();
         let both = app.memory.search(&question(account, text)).await.unwrap().found;
         for (sum, hit) in found.iter_mut().zip([
@@ -193,7 +196,12 @@ async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
         home.app()
             .await
             .store
-            .read_blocking(|reader| reader.find("furniture", &AccountId::from("samples"), SearchDepth::RUN, 5))
+            .read_blocking(|reader| reader.documents().find(
+                "furniture",
+                &AccountId::from("samples"),
+                SearchDepth::RUN,
+                5
+            ))
             .unwrap()
             .is_empty()
     );

@@ -118,7 +118,7 @@ fn scopes(config: &GmailConfig) -> Vec<&'static str> {
 impl AccountUseCases<'_> {
     /// Returns how each account was doing at its last look, where that was noted.
     pub async fn conditions(self) -> anyhow::Result<Vec<AccountCondition>> {
-        Ok(self.app.store.read(|reader| reader.account_conditions()).await?)
+        Ok(self.app.store.read(|reader| reader.accounts().conditions()).await?)
     }
 
     async fn has_noted_trouble(self, account: &AccountId) -> bool {

@@ -54,13 +54,13 @@ struct FilesOfLedger {
 
 impl MaildirLedger for FilesOfLedger {
     fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
-        self.store.read_blocking(|reader| reader.known_files(&self.account)).map_err(io::Error::other)
+        self.store.read_blocking(|reader| reader.ledger().known_files(&self.account)).map_err(io::Error::other)
     }
 
     fn messages_named(&self, base: &str) -> io::Result<Vec<LedgerMessage>> {
         let rows = self
             .store
-            .read_blocking(|reader| reader.files_with_base_key(&self.account, base))
+            .read_blocking(|reader| reader.ledger().files_with_base_key(&self.account, base))
             .map_err(io::Error::other)?;
         let remembered = |row: LedgerFileRow| {
             let LedgerFileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;

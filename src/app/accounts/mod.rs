@@ -22,7 +22,7 @@ pub struct AccountUseCases<'a> {
 
 impl AccountUseCases<'_> {
     pub async fn list(self) -> anyhow::Result<Vec<Account>> {
-        Ok(self.app.store.read(|reader| reader.accounts()).await?)
+        Ok(self.app.store.read(|reader| reader.accounts().list()).await?)
     }
 
     /// Turns an account on, or back to observing.
@@ -47,7 +47,7 @@ impl AccountUseCases<'_> {
 
     /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
     pub(in crate::app) async fn sync_configured(self) -> anyhow::Result<()> {
-        let known = self.app.store.read(|reader| reader.accounts()).await?;
+        let known = self.app.store.read(|reader| reader.accounts().list()).await?;
         let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
         let local = AccountId::from(LOCAL_ACCOUNT);
         if !has(&local) {

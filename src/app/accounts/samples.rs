@@ -17,7 +17,7 @@ const SEEDED: &str = "samples_seeded";
 
 impl AccountUseCases<'_> {
     pub(in crate::app) async fn seed_samples(self, maildir: &Maildir) -> anyhow::Result<()> {
-        if self.app.store.read(|reader| reader.setting(SEEDED)).await?.is_some() {
+        if self.app.store.read(|reader| reader.settings().get(SEEDED)).await?.is_some() {
             return Ok(());
         }
         let now = self.app.clock.now();

@@ -88,7 +88,7 @@ impl ApprovalUseCases<'_> {
     /// Everything that waits and is not snoozed, the most urgent first.
     pub async fn list(self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.app.clock.now();
-        let mut items = self.app.store.read(|reader| reader.open_items()).await?;
+        let mut items = self.app.store.read(|reader| reader.approvals().open_items()).await?;
         items.retain(|item| item.snooze_until.is_none_or(|until| until <= now));
         Ok(items)
     }
@@ -96,7 +96,7 @@ impl ApprovalUseCases<'_> {
     /// The same, and behind them what is snoozed.
     pub async fn list_with_snoozed(self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.app.clock.now();
-        let mut items = self.app.store.read(|reader| reader.open_items()).await?;
+        let mut items = self.app.store.read(|reader| reader.approvals().open_items()).await?;
         items.sort_by_key(|item| item.snooze_until.is_some_and(|until| until > now));
         Ok(items)
     }
@@ -107,10 +107,10 @@ impl ApprovalUseCases<'_> {
         let charter = self.app.effects().load_policy();
         let now = self.app.clock.now();
         let found = self.app.store.read(move |reader| {
-            let Some(item) = reader.item(id)? else { return Ok(None) };
+            let Some(item) = reader.approvals().item(id)? else { return Ok(None) };
             let action =
-                item.action_id.map(|action_id| reader.action(action_id).skip_unreadable()).transpose()?.flatten();
-            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
+                item.action_id.map(|action_id| reader.outbox().get(action_id).skip_unreadable()).transpose()?.flatten();
+            let mail = item.mail_id.map(|mail_id| reader.mails().get(mail_id).skip_unreadable()).transpose()?.flatten();
             let message = action.as_ref().and_then(|row| row.action.effect.message());
             let mut recipients = Vec::new();
             for address in message.into_iter().flat_map(ComposedMessage::recipients) {
@@ -120,7 +120,7 @@ impl ApprovalUseCases<'_> {
                     verified: mail
                         .as_ref()
                         .is_some_and(|mail| mail.authentication.verified && mail.from.addr == address.addr),
-                    known: reader.is_contact(&item.account, &address.addr)?,
+                    known: reader.mails().is_contact(&item.account, &address.addr)?,
                 });
             }
             let obstacle = match &action {
@@ -134,8 +134,8 @@ impl ApprovalUseCases<'_> {
             };
             let item = ItemRow { action_sha256, ..item };
             Ok(Some(ItemDetail {
-                task: item.task_id.map(|task_id| reader.task(task_id).skip_unreadable()).transpose()?.flatten(),
-                mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
+                task: item.task_id.map(|task_id| reader.tasks().get(task_id).skip_unreadable()).transpose()?.flatten(),
+                mail: item.mail_id.map(|mail_id| reader.ledger().get(mail_id).skip_unreadable()).transpose()?.flatten(),
                 on_yes: String::new(),
                 cause: mail.map(|mail| mail.text),
                 obstacle,
@@ -192,14 +192,19 @@ impl ApprovalUseCases<'_> {
     ) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.app.clock.now();
         let charter = self.app.effects().load_policy();
-        let (item, epoch) = self.app.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
+        let (item, epoch) =
+            self.app.store.read(move |reader| Ok((reader.approvals().item(item_id)?, reader.audit().epoch()?))).await?;
         let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
         if said.kind == DecisionKind::Approve
             && let Some(action_id) = item.action_id
         {
             charter.ensure_whole()?;
-            let row =
-                self.app.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
+            let row = self
+                .app
+                .store
+                .read(move |reader| reader.outbox().get(action_id))
+                .await?
+                .context("the effect is gone")?;
             self.ensure_account_acts(&row.action.account).await?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
                 self.reevaluate_action(&row).await?;
@@ -228,7 +233,8 @@ impl ApprovalUseCases<'_> {
     /// Errs while an account only observes: what was approved then would be withheld, and never carried out.
     async fn ensure_account_acts(self, account: &AccountId) -> anyhow::Result<()> {
         let id = account.clone();
-        let row = self.app.store.read(move |reader| reader.account(&id)).await?.context("the account is gone")?;
+        let row =
+            self.app.store.read(move |reader| reader.accounts().get(&id)).await?.context("the account is gone")?;
         if row.mode == AccountMode::Active {
             return Ok(());
         }
@@ -248,8 +254,12 @@ impl ApprovalUseCases<'_> {
         let mut action = row.action.clone();
         action.generation = generation;
         let parts = [&action.task_id.to_string(), action.step.as_str(), &generation.to_string()];
-        let created =
-            self.app.store.read(move |reader| reader.task(row.action.task_id)).await?.context("the task is gone")?;
+        let created = self
+            .app
+            .store
+            .read(move |reader| reader.tasks().get(row.action.task_id))
+            .await?
+            .context("the task is gone")?;
         action.action_id = ActionId::derive(created.task.created_at, &parts);
         let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
         *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
@@ -272,9 +282,11 @@ impl ApprovalUseCases<'_> {
 
     async fn load_item_with_action(self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
         let found = self.app.store.read(move |reader| {
-            let Some(item) = reader.item(item_id)? else { return Ok(None) };
-            let Some(row) = item.action_id.map(|id| reader.action(id)).transpose()?.flatten() else { return Ok(None) };
-            let mail = item.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
+            let Some(item) = reader.approvals().item(item_id)? else { return Ok(None) };
+            let Some(row) = item.action_id.map(|id| reader.outbox().get(id)).transpose()?.flatten() else {
+                return Ok(None);
+            };
+            let mail = item.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
             Ok(Some((item, row, mail)))
         });
         found.await?.ok_or_else(|| NotFound(format!("item {item_id} is about no effect")).into())
@@ -314,7 +326,8 @@ impl ApprovalUseCases<'_> {
     async fn reevaluate_action(self, row: &OutboxRow) -> anyhow::Result<()> {
         let now = self.app.clock.now();
         let mail_id = row.action.mail_id;
-        let mail = self.app.store.read(move |reader| mail_id.map(|id| reader.mail(id)).transpose()).await?.flatten();
+        let mail =
+            self.app.store.read(move |reader| mail_id.map(|id| reader.mails().get(id)).transpose()).await?.flatten();
         let judged = match self.evaluate_for_approval(row.action.clone(), mail.as_ref(), now) {
             Ok((action, class, reason)) => {
                 ReevaluatedAction { action: Box::new(action), class, denied: None, reason, at: now }
@@ -334,7 +347,7 @@ impl ApprovalUseCases<'_> {
     /// Asks anew about everything that was asked under another policy; how many.
     pub async fn reevaluate_parked_actions(self) -> anyhow::Result<usize> {
         let Ok(EffectPolicy { version, .. }) = self.app.effects().try_load_policy() else { return Ok(0) };
-        let parked = self.app.store.read(|reader| reader.parked_actions()).await?;
+        let parked = self.app.store.read(|reader| reader.outbox().parked()).await?;
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
         for row in &stale {

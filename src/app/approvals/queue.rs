@@ -43,13 +43,16 @@ impl ApprovalUseCases<'_> {
     /// Expires overdue items. Returns those that expire within twelve hours and have not been announced yet.
     pub async fn expire_overdue(self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.app.clock.now();
-        let due = self.app.store.read(move |reader| reader.unannounced_expiring_items(now)).await?;
-        let expired = self.app.store.read(move |reader| reader.has_overdue_items(now)).await?;
+        let due = self.app.store.read(move |reader| reader.approvals().unannounced_expiring_items(now)).await?;
+        let expired = self.app.store.read(move |reader| reader.approvals().has_overdue_items(now)).await?;
         if expired || !due.is_empty() {
             self.app.store.write(Write::ExpireOverdueItems { at: now }).await?;
         }
-        let soon =
-            self.app.store.read(move |reader| reader.unannounced_expiring_items(now.plus(BEFORE_EXPIRY))).await?;
+        let soon = self
+            .app
+            .store
+            .read(move |reader| reader.approvals().unannounced_expiring_items(now.plus(BEFORE_EXPIRY)))
+            .await?;
         if !soon.is_empty() {
             let items = soon.iter().map(|item| item.item_id).collect();
             self.app.store.write(Write::MarkItemsReminded { items, at: now }).await?;

@@ -31,7 +31,7 @@ impl App {
     /// Finds the witness of this home, and anchors a chain that never was. Only a home that has just been made, or one from
     /// before there was a witness, has such a chain.
     pub(in crate::app) async fn attach_witness(&mut self) -> anyhow::Result<()> {
-        let Some(chain) = self.store.read_blocking(|reader| reader.audit_chain())? else { return Ok(()) };
+        let Some(chain) = self.store.read_blocking(|reader| reader.audit().chain())? else { return Ok(()) };
         self.witness = Witness::for_home(self.config.state_folder.as_deref(), chain.home_id());
         if !chain.anchored {
             self.audit().record_head().await;
@@ -68,7 +68,7 @@ impl AuditUseCases<'_> {
 
     pub(in crate::app) async fn witness_health(self) -> anyhow::Result<WitnessHealth> {
         let problem = self.app.witness.find_problem();
-        let restored = self.app.store.read(|reader| reader.last_restore()).await?;
+        let restored = self.app.store.read(|reader| reader.audit().last_restore()).await?;
         Ok(WitnessHealth {
             folder: self.app.witness.folder().map(|folder| folder.display().to_string()),
             problem,
@@ -79,7 +79,7 @@ impl AuditUseCases<'_> {
     /// Detects that the data were put back from a copy and then starts a new epoch: approvals are void, open effects are
     /// looked for, accounts observe.
     pub(in crate::app) async fn start_epoch_if_restored(self) -> anyhow::Result<()> {
-        let epoch = self.app.store.read(|reader| reader.epoch()).await?;
+        let epoch = self.app.store.read(|reader| reader.audit().epoch()).await?;
         let path = self.app.home.epoch_file();
         let seen = read_epoch(&path)?;
         let evidence = self.evidence();

@@ -38,7 +38,7 @@ impl EffectUseCases<'_> {
 
     /// Remembers that there is a policy file, so that one that is missing later is told.
     pub(in crate::app) async fn note_policy_file(self) -> anyhow::Result<()> {
-        let is_noted = self.app.store.read(|reader| reader.setting(POLICY_SEEN)).await?.is_some();
+        let is_noted = self.app.store.read(|reader| reader.settings().get(POLICY_SEEN)).await?.is_some();
         if !is_noted && self.app.home.policy_file().exists() {
             self.app.store.write(Write::StoreSetting { name: POLICY_SEEN.into(), value: "1".into() }).await?;
         }
@@ -47,7 +47,7 @@ impl EffectUseCases<'_> {
 
     /// Returns whether there was a policy file before and is none now: then the default caps count.
     pub(in crate::app) async fn is_policy_file_missing(self) -> anyhow::Result<bool> {
-        let is_noted = self.app.store.read(|reader| reader.setting(POLICY_SEEN)).await?.is_some();
+        let is_noted = self.app.store.read(|reader| reader.settings().get(POLICY_SEEN)).await?.is_some();
         Ok(is_noted && !self.app.home.policy_file().exists())
     }
 
@@ -61,7 +61,8 @@ impl EffectUseCases<'_> {
         self,
         charter: watch::Receiver<Arc<EffectPolicy>>,
     ) -> anyhow::Result<Outbox> {
-        let (epoch, restored) = self.app.store.read_blocking(|reader| Ok((reader.epoch()?, reader.last_restore()?)))?;
+        let (epoch, restored) =
+            self.app.store.read_blocking(|reader| Ok((reader.audit().epoch()?, reader.audit().last_restore()?)))?;
         let setting = OutboxSettings {
             files: self.app.home.files(),
             labels: self.app.config.labels.clone(),
@@ -82,11 +83,11 @@ impl EffectUseCases<'_> {
     }
 
     pub async fn is_paused(self) -> anyhow::Result<bool> {
-        Ok(self.app.store.read(|reader| reader.is_paused()).await?)
+        Ok(self.app.store.read(|reader| reader.settings().is_paused()).await?)
     }
 
     pub async fn list_undoable(self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
-        Ok(self.app.store.read(move |reader| reader.undoable_effects(limit)).await?)
+        Ok(self.app.store.read(move |reader| reader.outbox().undoable(limit)).await?)
     }
 
     /// Takes an R1 effect back; in words what came of it.

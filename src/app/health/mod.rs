@@ -98,34 +98,34 @@ impl HealthUseCases<'_> {
         let next_night = self.app.nightly().next_due().await?;
         let health = self.app.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
-            for (_, state, count) in reader.ledger_counts()? {
+            for (_, state, count) in reader.ledger().counts()? {
                 mails.iter_mut().filter(|(known, _)| *known == state).for_each(|(_, sum)| *sum += count);
             }
-            let items = reader.open_items()?;
+            let items = reader.approvals().open_items()?;
             let failed_steps = items.iter().filter(|item| item.kind == ItemKind::FailedStep).count() as u64;
             let mut health = Health {
                 findings,
                 unaccounted: accounts.iter().map(|account| account.unaccounted).sum(),
                 accounts,
                 mails,
-                tasks: reader.task_counts()?,
-                runs: reader.run_counts()?,
-                effects: reader.outbox_counts()?,
+                tasks: reader.tasks().counts()?,
+                runs: reader.runs().counts()?,
+                effects: reader.outbox().counts()?,
                 waiting_for_you: items.len(),
-                illegal_transitions: reader.count_illegal_transitions()?,
+                illegal_transitions: reader.tasks().count_illegal_transitions()?,
                 audit,
                 witness,
                 unreadable: reader.unreadable_rows()?,
-                paused: reader.is_paused()?,
-                set_aside: WaitingSteps::group(reader.deferred_runs(now)?, now),
-                left_behind: reader.left_behind(now)?,
+                paused: reader.settings().is_paused()?,
+                set_aside: WaitingSteps::group(reader.runs().deferred(now)?, now),
+                left_behind: reader.runs().count_left_behind(now)?,
                 policy_broken,
                 policy_missing,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken.map(|broken| broken.to_string()),
                 next_night,
-                last_night: reader.last_nightly_date()?,
+                last_night: reader.nightly().last_date()?,
                 worker,
                 memory,
                 model,
@@ -142,10 +142,10 @@ impl HealthUseCases<'_> {
             .store
             .read(|reader| {
                 Ok((
-                    reader.accounts()?,
-                    reader.ledger_counts()?,
-                    reader.count_unaccounted_mails()?,
-                    reader.account_conditions()?,
+                    reader.accounts().list()?,
+                    reader.ledger().counts()?,
+                    reader.ledger().count_unaccounted()?,
+                    reader.accounts().conditions()?,
                 ))
             })
             .await?;

@@ -57,7 +57,7 @@ impl MailUseCases<'_> {
         }
         let known = {
             let name = name.clone();
-            self.app.store.read(move |reader| reader.account(&name)).await?
+            self.app.store.read(move |reader| reader.accounts().get(&name)).await?
         };
         if known.as_ref().is_some_and(|known| known.kind != MailboxKind::Import) {
             bail!("the account '{account}' exists and is not an import; choose another with --account");
@@ -77,7 +77,7 @@ impl MailUseCases<'_> {
             parser: GuardedParser::default(),
         };
         let account_name = desk.account.clone();
-        let unread = Arc::new(self.app.store.read(move |reader| reader.unreadable_keys(&account_name)).await?);
+        let unread = Arc::new(self.app.store.read(move |reader| reader.ledger().unreadable_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = IntakeCounts::default();
         let archive = Arc::new(Mutex::new(archive));

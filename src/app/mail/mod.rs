@@ -31,16 +31,16 @@ pub struct MailUseCases<'a> {
 
 impl MailUseCases<'_> {
     pub async fn list(self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
-        Ok(self.app.store.read(move |reader| reader.ledger_rows(state, limit)).await?)
+        Ok(self.app.store.read(move |reader| reader.ledger().list(state, limit)).await?)
     }
 
     pub async fn detail(self, mail_id: MailId) -> anyhow::Result<MailDetail> {
         let found = self.app.store.read(move |reader| {
-            let Some(row) = reader.ledger_entry(mail_id)? else { return Ok(None) };
+            let Some(row) = reader.ledger().get(mail_id)? else { return Ok(None) };
             Ok(Some(MailDetail {
                 row,
-                mail: reader.mail(mail_id).skip_unreadable()?,
-                tasks: reader.tasks_of_mail(mail_id)?,
+                mail: reader.mails().get(mail_id).skip_unreadable()?,
+                tasks: reader.tasks().of_mail(mail_id)?,
             }))
         });
         found
@@ -58,7 +58,7 @@ impl MailUseCases<'_> {
         self.edit(mail_id, wish, "").await?;
         let row = self.detail(mail_id).await?.row;
         let (account, sender) = (row.account, row.sender.clone());
-        let mute = self.app.store.read(move |reader| reader.mutes_unverified_only(&account, &sender)).await?;
+        let mute = self.app.store.read(move |reader| reader.mails().mutes_unverified_only(&account, &sender)).await?;
         Ok(match mute {
             None => format!("{} is not muted: its mail opens tasks again", row.sender),
             Some(false) => format!("{} is muted: its mail opens no task", row.sender),

@@ -97,7 +97,7 @@ pub fn next_step(row: &TaskRow) -> String {
 
 impl MailUseCases<'_> {
     pub async fn newest_id(self) -> anyhow::Result<ReportStart> {
-        let newest = self.app.store.read(|reader| reader.ledger_rows(None, 1)).await?;
+        let newest = self.app.store.read(|reader| reader.ledger().list(None, 1)).await?;
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
@@ -108,8 +108,11 @@ impl MailUseCases<'_> {
         troubles: Vec<String>,
     ) -> anyhow::Result<PassReport> {
         let outcomes = self.outcomes(since).await?;
-        let (items, tasks) =
-            self.app.store.read(move |reader| Ok((reader.open_items()?, reader.count_tasks_after(since)?))).await?;
+        let (items, tasks) = self
+            .app
+            .store
+            .read(move |reader| Ok((reader.approvals().open_items()?, reader.tasks().count_after(since)?)))
+            .await?;
         let waiting_for_you = items.len();
         let IntakeCounts { entered, duplicates, unreadable, .. } = tally;
         Ok(PassReport {
@@ -128,14 +131,14 @@ impl MailUseCases<'_> {
     /// What became of the mails after the mark, oldest first.
     pub async fn outcomes(self, since: ReportStart) -> anyhow::Result<Vec<MailOutcome>> {
         let read = self.app.store.read(move |reader| {
-            let rows = reader.ledger_rows(None, 500)?;
+            let rows = reader.ledger().list(None, 500)?;
             let mut outcomes = Vec::new();
             for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
                 let tasks = match row.state {
-                    MailState::Task => reader.tasks_of_mail(row.mail_id)?,
+                    MailState::Task => reader.tasks().of_mail(row.mail_id)?,
                     MailState::Linked => row
                         .task_id
-                        .map(|id| reader.task(id).skip_unreadable())
+                        .map(|id| reader.tasks().get(id).skip_unreadable())
                         .transpose()?
                         .flatten()
                         .into_iter()

@@ -96,7 +96,7 @@ impl NightlyUseCases<'_> {
         let now = self.app.clock.now();
         let date = self.schedule()?.local_date(now);
         let known = date.clone();
-        let night = match self.app.store.read(move |reader| reader.nightly_run(&known)).await? {
+        let night = match self.app.store.read(move |reader| reader.nightly().run(&known)).await? {
             None => NightlyJob::new(date, now, Vec::new()),
             // Cut off: it is taken up, not begun anew.
             Some(row) if row.state == NightlyState::Running => NightlyJob::from_row(row),
@@ -113,7 +113,7 @@ impl NightlyUseCases<'_> {
         let (seen, unfinished) = self
             .app
             .store
-            .read(|reader| Ok((reader.setting(LAST_NIGHTLY_SETTING)?, reader.unfinished_nightly_run()?)))
+            .read(|reader| Ok((reader.settings().get(LAST_NIGHTLY_SETTING)?, reader.nightly().unfinished_run()?)))
             .await?;
         let Some(last) = seen.and_then(|text| text.parse::<Instant>().ok()) else {
             // The first start: there is no night to make up for.
@@ -152,7 +152,7 @@ impl NightlyUseCases<'_> {
         let last = self
             .app
             .store
-            .read(|reader| reader.setting(LAST_NIGHTLY_SETTING))
+            .read(|reader| reader.settings().get(LAST_NIGHTLY_SETTING))
             .await?
             .and_then(|text| text.parse().ok());
         Ok(match self.schedule()?.due(last.unwrap_or(now), now) {
@@ -192,7 +192,7 @@ impl NightlyUseCases<'_> {
         self.app.reflection_files().reconcile(&self.app.store).await?;
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
-        let account = self.app.store.read(|reader| reader.first_unretired_account()).await?;
+        let account = self.app.store.read(|reader| reader.accounts().first_unretired()).await?;
         let questions = findings.questions.iter().map(|asked| self.app.rules().build_proposal(asked, run_id)).collect();
         let end = EndNightly {
             date: date.clone(),
@@ -211,7 +211,7 @@ impl NightlyUseCases<'_> {
 
     /// What a night that was cut off had written already: it does not study twice.
     async fn find_learned_by_run(self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
-        let rows = self.app.store.read(|reader| reader.rules_versions()).await?;
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
             return Ok(None);
         };
@@ -257,7 +257,7 @@ impl NightlyUseCases<'_> {
 
     async fn cancel_duplicate_tasks(self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
-        for twins in self.app.store.read(|reader| reader.duplicate_tasks()).await? {
+        for twins in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
             match self.app.store.write(Write::CancelDuplicateTask(twins.clone(), self.app.clock.now())).await {
                 Ok(_) => cancelled.push(twins),
                 // One of three was cancelled already, or a person came by.

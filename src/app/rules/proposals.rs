@@ -45,7 +45,7 @@ impl RulesUseCases<'_> {
 
     /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
     pub async fn adopt_approved_proposals(self) -> anyhow::Result<usize> {
-        let waiting = self.app.store.read(|reader| reader.proposals()).await?;
+        let waiting = self.app.store.read(|reader| reader.rules().proposals()).await?;
         if approved_proposals(&waiting).is_empty() {
             return Ok(0);
         }
@@ -53,7 +53,7 @@ impl RulesUseCases<'_> {
         self.resolve_intended_versions().await?;
         let mut adopted = 0;
         // Read again: another may have had the turn before.
-        for yes in approved_proposals(&self.app.store.read(|reader| reader.proposals()).await?) {
+        for yes in approved_proposals(&self.app.store.read(|reader| reader.rules().proposals()).await?) {
             adopted += usize::from(self.adopt_proposal(yes).await?);
         }
         self.app.tasks().rerank_by_current_rules().await?;
@@ -87,8 +87,11 @@ impl RulesUseCases<'_> {
         what: impl Fn(&CorrectionRow) -> bool + Send + 'static,
     ) -> anyhow::Result<Option<String>> {
         let now = self.app.clock.now();
-        let fresh =
-            self.app.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
+        let fresh = self
+            .app
+            .store
+            .read(move |reader| reader.nightly().corrections(Some(now.plus(-Duration::minutes(1)))))
+            .await?;
         self.app.reflection_files().append_corrections(&fresh);
         let about: Vec<i64> = fresh.iter().rev().filter(|row| what(row)).map(|row| row.correction).collect();
         let Some(newest) = fresh.iter().rev().find(|row| what(row)).map(|row| row.kind) else { return Ok(None) };

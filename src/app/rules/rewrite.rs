@@ -168,7 +168,7 @@ impl RulesUseCases<'_> {
 
     /// What a person wrote since the last version is a version of its own, so that there is a way back to it.
     async fn save_hand_edited_version(self, files: &RulesFiles) -> anyhow::Result<()> {
-        let last = self.app.store.read(|reader| Ok(reader.rules_versions()?.into_iter().next())).await?;
+        let last = self.app.store.read(|reader| Ok(reader.rules().versions()?.into_iter().next())).await?;
         if last.is_some_and(|last| last.rules == files.rules && last.guidelines == files.guidelines) {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl RulesUseCases<'_> {
         let (intended, last) = self
             .app
             .store
-            .read(|reader| Ok((reader.intended_versions()?, reader.rules_versions()?.into_iter().next())))
+            .read(|reader| Ok((reader.rules().intended_versions()?, reader.rules().versions()?.into_iter().next())))
             .await?;
         if intended.is_empty() {
             return Ok(());

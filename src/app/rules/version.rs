@@ -39,7 +39,7 @@ impl RulesUseCases<'_> {
     /// The newest first.
     pub async fn history(self) -> anyhow::Result<Vec<RulesVersionDetail>> {
         let files = self.read_files_or_no_rules()?;
-        let rows = self.app.store.read(|reader| reader.rules_versions()).await?;
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let current = rows.iter().position(|row| row.rules == files.rules && row.guidelines == files.guidelines);
         let detail = |(nth, row)| RulesVersionDetail { row, current: Some(nth) == current };
         Ok(rows.into_iter().enumerate().map(detail).collect())
@@ -47,12 +47,12 @@ impl RulesUseCases<'_> {
 
     /// Where each learned entry comes from.
     pub async fn learned_entries(self) -> anyhow::Result<Vec<LearnedEntryRow>> {
-        Ok(self.app.store.read(|reader| reader.learned_entries()).await?)
+        Ok(self.app.store.read(|reader| reader.rules().learned_entries()).await?)
     }
 
     /// From a version to the file as it is; without one, what the newest version changed.
     pub async fn diff(self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
-        let rows = self.app.store.read(|reader| reader.rules_versions()).await?;
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let now = self.read_files_or_no_rules()?;
         let (from, to) = match version {
             Some(number) => (find_version(&rows, number)?.rules.clone(), now.rules),
@@ -68,7 +68,7 @@ impl RulesUseCases<'_> {
     pub async fn roll_back(self, version: Option<i64>) -> anyhow::Result<i64> {
         let _turn = self.lock_files().await?;
         self.resolve_intended_versions().await?;
-        let rows = self.app.store.read(|reader| reader.rules_versions()).await?;
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let was = self.read_files()?;
         let mut kept = was.clone();
         if self.is_cut_off(&was.rules) {
@@ -82,7 +82,7 @@ impl RulesUseCases<'_> {
         let files = compose_files(&kept, target);
         ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
-        let known = self.app.store.read(|reader| reader.learned_entries()).await?;
+        let known = self.app.store.read(|reader| reader.rules().learned_entries()).await?;
         let mut keep = rollback_entry_changes(&rows, &known, &after, self.app.clock.now());
         let (lines, left) =
             (guideline_lines::listed_domains(&was.guidelines), guideline_lines::listed_domains(&files.guidelines));

@@ -43,7 +43,7 @@ impl RulesUseCases<'_> {
         let new = RuleSet::parse(&name, &text)?;
         let old = self.load().rules;
         let now = self.app.clock.now();
-        let past = self.app.store.read(|reader| reader.past_tasks(None)).await?;
+        let past = self.app.store.read(|reader| reader.nightly().past_tasks(None)).await?;
         Ok(tokio::task::spawn_blocking(move || replay_past_tasks(&past, &old, &new, now)).await?)
     }
 }

@@ -51,7 +51,7 @@ pub struct TaskUseCases<'a> {
 impl TaskUseCases<'_> {
     pub async fn list(self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
         let now = self.app.clock.now();
-        let mut rows = self.app.store.read(move |reader| reader.tasks(all, limit)).await?;
+        let mut rows = self.app.store.read(move |reader| reader.tasks().list(all, limit)).await?;
         if !all {
             rows.retain(|row| row.snooze_until.is_none_or(|until| until <= now));
         }
@@ -64,12 +64,12 @@ impl TaskUseCases<'_> {
         let now = self.app.clock.now();
         let detail = self.app.store.read(move |reader| {
             Ok(TaskDetail {
-                facts: reader.task_facts(id).skip_unreadable()?,
-                history: reader.task_history(id)?,
-                effects: reader.actions_of_task(id)?,
-                follow_ups: reader.follow_ups(id)?,
-                waits: reader.deferred_runs(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
-                mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
+                facts: reader.tasks().facts(id).skip_unreadable()?,
+                history: reader.tasks().history(id)?,
+                effects: reader.outbox().of_task(id)?,
+                follow_ups: reader.tasks().follow_ups(id)?,
+                waits: reader.runs().deferred(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
+                mail: mail_id.map(|mail_id| reader.ledger().get(mail_id).skip_unreadable()).transpose()?.flatten(),
                 row,
             })
         });
@@ -100,7 +100,7 @@ impl TaskUseCases<'_> {
     /// When the reminder of a task comes after its deadline was changed.
     async fn reminder_time_after_edit(self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
         let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
-        let facts = self.app.store.read(move |reader| reader.task_facts(task_id)).await?;
+        let facts = self.app.store.read(move |reader| reader.tasks().facts(task_id)).await?;
         let kind = facts.map(|facts| facts.kind).unwrap_or_default();
         let (me, now) = (&self.app.config.me, self.app.clock.now());
         let time =
@@ -201,19 +201,19 @@ impl TaskUseCases<'_> {
     }
 
     pub async fn list_invoices(self) -> anyhow::Result<Vec<InvoiceRow>> {
-        Ok(self.app.store.read(|reader| reader.invoices()).await?)
+        Ok(self.app.store.read(|reader| reader.tasks().invoices()).await?)
     }
 
     /// What is due now and nobody was shown.
     pub async fn due_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
         let now = self.app.clock.now();
-        Ok(self.app.store.read(move |reader| reader.due_reminders(now)).await?)
+        Ok(self.app.store.read(move |reader| reader.tasks().due_reminders(now)).await?)
     }
 
     /// What was shown in the last day, wherever: for a person who was not there.
     pub async fn recent_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
         let since = self.app.clock.now().plus(-chrono::Duration::hours(24));
-        Ok(self.app.store.read(move |reader| reader.reminders_shown_since(since)).await?)
+        Ok(self.app.store.read(move |reader| reader.tasks().reminders_shown_since(since)).await?)
     }
 
     /// For after they were shown, never before: a kill in between shows one twice, and loses none.

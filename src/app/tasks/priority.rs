@@ -33,8 +33,8 @@ impl TaskUseCases<'_> {
             .app
             .store
             .read(move |reader| {
-                let mail = mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
-                Ok((reader.task_facts(id).skip_unreadable()?, mail, reader.follow_ups(id)?))
+                let mail = mail_id.map(|mail_id| reader.mails().get(mail_id).skip_unreadable()).transpose()?.flatten();
+                Ok((reader.tasks().facts(id).skip_unreadable()?, mail, reader.tasks().follow_ups(id)?))
             })
             .await?;
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;

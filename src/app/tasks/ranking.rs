@@ -12,7 +12,7 @@ const RANKED_RULES_VERSION: &str = "rules_version";
 impl TaskUseCases<'_> {
     /// How many tasks changed their level.
     pub async fn rerank(self, rules: &RuleSet, why: &str) -> anyhow::Result<usize> {
-        let tasks = self.app.store.read(|reader| reader.rankable_tasks()).await?;
+        let tasks = self.app.store.read(|reader| reader.tasks().rankable()).await?;
         let now = self.app.clock.now();
         let mut changed = 0;
         for task in tasks {
@@ -42,7 +42,7 @@ impl TaskUseCases<'_> {
 
     /// Ranks again when the rules are not those of the last time.
     pub async fn rerank_if_rules_changed(self, rules: &RuleSet) -> anyhow::Result<usize> {
-        let last = self.app.store.read(|reader| reader.setting(RANKED_RULES_VERSION)).await?;
+        let last = self.app.store.read(|reader| reader.settings().get(RANKED_RULES_VERSION)).await?;
         if last.as_deref() == Some(rules.version()) {
             return Ok(0);
         }

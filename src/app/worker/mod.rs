@@ -141,7 +141,7 @@ impl WorkerUseCases<'_> {
 
     /// Prepares everything a worker needs. The lock is held, and is one of the open files.
     async fn prepare(self, lock: File) -> anyhow::Result<Worker> {
-        if !self.app.store.read(|reader| reader.is_index_current()).await? {
+        if !self.app.store.read(|reader| reader.documents().is_index_current()).await? {
             self.app.store.write(Write::RebuildSearchIndex).await?;
         }
         self.app.memory.reset_if_origin_changed().await?;

@@ -34,7 +34,7 @@ impl WorkerUseCases<'_> {
         while !self.try_finish_runs().await? {
             // Read anew each time: a run that the daemon has deferred since, under pause for instance, is waited for no more.
             let now = self.app.clock.now();
-            if self.app.store.read(move |reader| reader.resumable_runs(now)).await?.is_empty() {
+            if self.app.store.read(move |reader| reader.runs().resumable(now)).await?.is_empty() {
                 break;
             }
             anyhow::ensure!(
@@ -56,7 +56,7 @@ impl WorkerUseCases<'_> {
         };
         let deadline = std::time::Instant::now() + DAEMON_TIMEOUT;
         loop {
-            if let Some(answer) = self.app.store.read(move |reader| reader.request_answer(request)).await? {
+            if let Some(answer) = self.app.store.read(move |reader| reader.requests().answer(request)).await? {
                 let answer: serde_json::Value =
                     serde_json::from_str(&answer).context("the daemon's answer cannot be read")?;
                 if let Some(problem) = answer.get("error").and_then(serde_json::Value::as_str) {

@@ -168,12 +168,12 @@ impl Life {
             }
             (Wish::Never, Some(_)) => {
                 app.mail().mark_not_a_task(mail, "").await.unwrap();
-                app.store.read(move |reader| reader.mail_facts(mail)).await.unwrap()
+                app.store.read(move |reader| reader.mails().facts(mail)).await.unwrap()
             }
             (Wish::Always, None) => {
                 app.mail().make_task(mail, "").await.unwrap();
                 app.worker().finish_runs().await.unwrap();
-                app.store.read(move |reader| reader.mail_facts(mail)).await.unwrap()
+                app.store.read(move |reader| reader.mails().facts(mail)).await.unwrap()
             }
             _ => None,
         };

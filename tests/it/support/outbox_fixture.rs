@@ -186,7 +186,7 @@ impl OutboxFixture {
         let mailbox = Arc::new(FaultyMailbox::default());
         outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
         let task = app.tasks().find("1").await.unwrap().task.task_id;
-        let mail = app.store.read(|reader| reader.mail(MailId(1))).await.unwrap().unwrap();
+        let mail = app.store.read(|reader| reader.mails().get(MailId(1))).await.unwrap().unwrap();
         Self { home, app, outbox, mailbox, task, mail, key: "k".into() }
     }
 
