@@ -13,7 +13,7 @@ use super::{
     failure,
     interrupt::{Advance, Interrupt},
     node::find_forbidden_change,
-    topology::{Outcome, Place},
+    topology::{MoveKind, Place},
 };
 use crate::{
     model::{
@@ -273,7 +273,7 @@ impl EngineInner {
         for change in &step.changes {
             run.state.apply(change, now)?;
         }
-        let place = self.topology.target_of(run.node, Outcome::from(&mv));
+        let place = self.topology.target_of(run.node, MoveKind::from(&mv));
         let place = place.with_context(|| format!("{} has no way on '{}'", run.node, mv.as_str()))?;
         // A mail's run ends where its tasks' runs begin.
         let hands_over = run.node == NodeName::PlanStep && mv == Move::Next;
