@@ -107,10 +107,10 @@ impl Side {
                 .store
                 .read(|reader| {
                     Ok((
-                        reader.verify_audit(&[])?,
-                        reader.count_illegal_transitions()?,
-                        reader.count_unaccounted_mails()?,
-                        reader.task_counts()?,
+                        reader.audit().verify(&[])?,
+                        reader.tasks().count_illegal_transitions()?,
+                        reader.ledger().count_unaccounted()?,
+                        reader.tasks().counts()?,
                     ))
                 })
                 .await?;

@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     let mut times = Vec::new();
     for _ in 0..3 {
         let watch = Stopwatch::now();
-        let answer = runtime.block_on(app.what_if(&other))?;
+        let answer = runtime.block_on(app.rules().what_if(&other))?;
         times.push(watch.elapsed().as_secs_f64());
         ensure!(
             answer.past == TASKS as usize && answer.raised > 0,
@@ -52,7 +52,7 @@ fn main() -> anyhow::Result<()> {
 fn judged(app: &App, now: adjutant::model::Instant) -> anyhow::Result<f64> {
     let rules = RuleSet::parse("built in", BUILT_IN)?;
     let watch = Stopwatch::now();
-    let past = app.store.read_blocking(|reader| reader.past_tasks(None))?;
+    let past = app.store.read_blocking(|reader| reader.nightly().past_tasks(None))?;
     let high = past.iter().filter(|task| rules.rank(&task.facts, now).level >= adjutant::model::Priority::Med).count();
     ensure!(high > 0, "nothing is of importance");
     Ok(watch.elapsed().as_secs_f64())

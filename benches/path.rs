@@ -127,7 +127,7 @@ fn times() -> anyhow::Result<Times> {
 
 /// Every mail must have its answer; how many opened tasks.
 async fn check(app: &App) -> anyhow::Result<u64> {
-    let counts = app.store.read(|reader| reader.ledger_counts()).await?;
+    let counts = app.store.read(|reader| reader.ledger().counts()).await?;
     let count =
         |wanted: MailState| counts.iter().filter(|(_, state, _)| *state == wanted).map(|(_, _, count)| count).sum();
     let open: u64 = [MailState::Pending, MailState::Failed, MailState::Parked].into_iter().map(count).sum();

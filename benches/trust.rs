@@ -114,7 +114,7 @@ fn audit() -> anyhow::Result<f64> {
     drop(connection);
     let store = Store::open(&path, &folder.path().join("backups"))?;
     let watch = Stopwatch::now();
-    let walk = store.read_blocking(|reader| reader.verify_audit(&[]))?;
+    let walk = store.read_blocking(|reader| reader.audit().verify(&[]))?;
     ensure!(walk.problem.is_none() && walk.lines == LINES, "the chain is not whole: {walk:?}");
     Ok(LINES as f64 / watch.elapsed().as_secs_f64())
 }

@@ -118,8 +118,9 @@ impl SearchFixture {
 
     async fn search_three_ways(&self, query: &str) -> anyhow::Result<[Vec<String>; 3]> {
         let account = &self.account;
-        let words =
-            self.store.read_blocking(|reader| reader.find(query, account, SearchDepth::PERSON, RESULTS_PER_SEARCH))?;
+        let words = self
+            .store
+            .read_blocking(|reader| reader.documents().find(query, account, SearchDepth::PERSON, RESULTS_PER_SEARCH))?;
         let near = self.memory.search_dense(account, query, RESULTS_PER_SEARCH).await?;
         let question = MemoryQuery {
             account,

@@ -37,7 +37,7 @@ pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
     let home = Home::at(root.to_owned());
     let config = Config { state_folder: Some(root.join("state")), ..Config::load(&home)? };
     let app = App::open(home, config, Clock::stopped_at(now()?)).await?;
-    let known = app.store.read(|reader| reader.account(&AccountId::from(ACCOUNT))).await?;
+    let known = app.store.read(|reader| reader.accounts().get(&AccountId::from(ACCOUNT))).await?;
     if known.is_some_and(|account| account.mode == AccountMode::Observe) {
         let mode = Write::SetMode { account: ACCOUNT.into(), mode: AccountMode::Active, at: now()? };
         app.store.write(mode).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
 }
 
 pub(crate) async fn worker(app: &App) -> anyhow::Result<Worker> {
-    app.start_worker().await?.map_err(Into::into)
+    app.worker().start().await?.map_err(Into::into)
 }
 
 /// Puts mails `from..to` into the Maildir.

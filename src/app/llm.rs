@@ -48,44 +48,50 @@ pub struct ModelHealth {
     pub guidelines_warning: Option<String>,
 }
 
-impl App {
+/// The use cases of the language model: starting and stopping it, what it costs, and whether it can be used.
+#[derive(Clone, Copy)]
+pub struct ModelUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl ModelUseCases<'_> {
     /// Whoever answers the nodes' questions to a model; none when there is none.
-    pub(super) async fn start_model(&self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
-        let Some(settings) = &self.config.llm else { return Ok(None) };
+    pub(super) async fn start(self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
+        let Some(settings) = &self.app.config.llm else { return Ok(None) };
         self.record_crash_cost(settings).await?;
         let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
-        Ok(Some(Arc::new(self.build_model(settings, Arc::new(wire))?)))
+        Ok(Some(Arc::new(self.build(settings, Arc::new(wire))?)))
     }
 
-    fn build_model(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
+    fn build(self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.local_date();
-        let spent = self.store.read_blocking(|reader| reader.model_usage_on(&today))?;
+        let spent = self.app.store.read_blocking(|reader| reader.model_calls().usage_on(&today))?;
         let desk = BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent));
-        Ok(NodeModelCaller::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
+        Ok(NodeModelCaller::new(desk, self.app.home.guidelines_file(), self.app.config.me.time_zone))
     }
 
     /// After a crash: what may have been spent unseen counts as spent.
-    async fn record_crash_cost(&self, settings: &LlmSettings) -> anyhow::Result<()> {
-        let in_use = self.store.read(|reader| reader.setting(MODEL_IN_USE)).await?;
+    async fn record_crash_cost(self, settings: &LlmSettings) -> anyhow::Result<()> {
+        let in_use = self.app.store.read(|reader| reader.settings().get(MODEL_IN_USE)).await?;
         if in_use.is_none_or(|mark| mark.is_empty()) {
             return Ok(());
         }
         let note = format!("the program ended while up to {} questions were under way", settings.max_concurrent);
         self.record_lost_cost(settings, BudgetedModel::max_cost_lost_in_crash(settings), note).await?;
-        self.store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
+        self.app.store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
         Ok(())
     }
 
     /// At an orderly end: what was given up in the middle is counted at its worst, and nothing else is in doubt.
-    pub(super) async fn stop_model(&self, model: &NodeModelCaller) -> anyhow::Result<()> {
+    pub(super) async fn stop(self, model: &NodeModelCaller) -> anyhow::Result<()> {
         let lost = model.model.take_unrecorded();
-        if let Some(settings) = self.config.llm.as_ref().filter(|_| lost != ModelUsage::default()) {
+        if let Some(settings) = self.app.config.llm.as_ref().filter(|_| lost != ModelUsage::default()) {
             self.record_lost_cost(settings, lost, "given up in the middle at an orderly end".into()).await?;
         }
-        model.clear_in_use_flag(&self.store).await
+        model.clear_in_use_flag(&self.app.store).await
     }
 
-    async fn record_lost_cost(&self, settings: &LlmSettings, spent: ModelUsage, note: String) -> anyhow::Result<()> {
+    async fn record_lost_cost(self, settings: &LlmSettings, spent: ModelUsage, note: String) -> anyhow::Result<()> {
         let call = ModelCall {
             about: String::new(),
             day: self.local_date(),
@@ -100,10 +106,10 @@ impl App {
             spent,
             took_ms: 0,
         };
-        self.record_own_model_call("stopped", call).await
+        self.record_own_call("stopped", call).await
     }
 
-    async fn record_own_model_call(&self, node: &str, call: ModelCall) -> anyhow::Result<()> {
+    async fn record_own_call(self, node: &str, call: ModelCall) -> anyhow::Result<()> {
         let new = NewModelCall {
             run: None,
             node: node.to_owned(),
@@ -112,21 +118,21 @@ impl App {
             reply: ReplyJson::encode(&())?,
             call,
             input_replies: Vec::new(),
-            at: self.clock.now(),
+            at: self.app.clock.now(),
         };
-        self.store.write(Write::RecordModelCall(Box::new(new))).await?;
+        self.app.store.write(Write::RecordModelCall(Box::new(new))).await?;
         Ok(())
     }
 
-    fn local_date(&self) -> String {
-        self.clock.now().day_in(self.config.me.time_zone)
+    fn local_date(self) -> String {
+        self.app.clock.now().day_in(self.app.config.me.time_zone)
     }
 
     /// One tiny question, to see whether anybody answers.
-    pub(super) async fn check_model_health(&self) -> anyhow::Result<Option<ModelHealth>> {
-        let Some(settings) = &self.config.llm else { return Ok(None) };
+    pub(super) async fn check_health(self) -> anyhow::Result<Option<ModelHealth>> {
+        let Some(settings) = &self.app.config.llm else { return Ok(None) };
         let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
-        let consultant = self.build_model(settings, Arc::new(wire))?;
+        let consultant = self.build(settings, Arc::new(wire))?;
         let (inquiry, today) = (smallest_prompt()?, self.local_date());
         let question = PromptCall {
             input: &inquiry,
@@ -136,7 +142,7 @@ impl App {
             day: &today,
         };
         let (_, call) = consultant.model.request_answer(&question).await;
-        let gone_since = self.store.read_blocking(|reader| reader.day_budget_exhausted_at(&today))?;
+        let gone_since = self.app.store.read_blocking(|reader| reader.model_calls().day_budget_exhausted_at(&today))?;
         let health = ModelHealth {
             provider: call.provider,
             model: call.model.clone(),
@@ -145,24 +151,28 @@ impl App {
             took_ms: call.took_ms,
             spent: call.spent,
             gone_since,
-            guidelines_warning: crate::rules::guidelines::load(&self.home.guidelines_file()).warning,
+            guidelines_warning: crate::rules::guidelines::load(&self.app.home.guidelines_file()).warning,
         };
         if call.outcome.was_attempted() {
-            self.record_own_model_call("doctor", call).await?;
+            self.record_own_call("doctor", call).await?;
         }
         Ok(Some(health))
     }
 
     /// None when there is no model and never was.
-    pub async fn cost(&self, days: u32) -> anyhow::Result<Option<CostReport>> {
+    pub async fn report_cost(self, days: u32) -> anyhow::Result<Option<CostReport>> {
         let today = self.local_date();
-        let since = self.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
-        let (day, since) = (today.clone(), since.day_in(self.config.me.time_zone));
-        let read = self.store.read(move |reader| {
-            Ok((reader.model_usage_on(&day)?, reader.day_budget_exhausted_at(&day)?, reader.model_costs(&since)?))
+        let since = self.app.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
+        let (day, since) = (today.clone(), since.day_in(self.app.config.me.time_zone));
+        let read = self.app.store.read(move |reader| {
+            Ok((
+                reader.model_calls().usage_on(&day)?,
+                reader.model_calls().day_budget_exhausted_at(&day)?,
+                reader.model_calls().costs(&since)?,
+            ))
         });
         let (spent_today, gone_since, rows) = read.await?;
-        let settings = self.config.llm.as_ref();
+        let settings = self.app.config.llm.as_ref();
         if settings.is_none() && rows.is_empty() {
             return Ok(None);
         }
@@ -179,12 +189,15 @@ impl App {
     }
 
     /// What every door says when the model is on and cannot be used.
-    pub fn model_warning(&self) -> Option<String> {
-        self.config.llm.as_ref()?;
+    pub fn warning(self) -> Option<String> {
+        self.app.config.llm.as_ref()?;
         let today = self.local_date();
         let (gone, last) = self
+            .app
             .store
-            .read_blocking(|reader| Ok((reader.day_budget_exhausted_at(&today)?, reader.last_model_call_outcome()?)))
+            .read_blocking(|reader| {
+                Ok((reader.model_calls().day_budget_exhausted_at(&today)?, reader.model_calls().last_outcome()?))
+            })
             .ok()?;
         if let Some(since) = gone {
             return Some(format!(

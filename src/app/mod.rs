@@ -1,4 +1,5 @@
-//! Every use case as one method over a few handles. Doors decode, call here, encode; nothing below knows a door.
+//! The use cases, one handle per area: `app.tasks()`, `app.approvals()`, `app.rules()`. An interface decodes, calls one
+//! method of a handle and encodes; nothing in here or below knows an interface.
 
 mod accounts;
 mod approvals;
@@ -8,12 +9,12 @@ mod eval;
 mod health;
 mod llm;
 mod mail;
-mod memory;
 mod nightly;
 mod preview;
 mod reference;
 mod rules;
 mod runs;
+mod search;
 mod tasks;
 mod worker;
 
@@ -21,27 +22,31 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
-pub use accounts::PendingSignIn;
-pub use approvals::{DecisionInput, ItemDetail, Recipient, is_approvable};
-pub use audit::WitnessHealth;
+pub use accounts::{AccountUseCases, PendingSignIn};
+pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, Recipient, is_approvable};
+pub use audit::{AuditUseCases, WitnessHealth};
+pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
-pub use health::{AccountHealth, Finding, FindingCode, Health, WaitingSteps};
-pub use llm::{CostReport, ModelHealth};
-pub use mail::{ImportReport, MailDetail, MailOutcome, PassReport, Progress, SearchResults, TaskLine, next_step};
-pub use nightly::{DigestReport, NightlyReport, ReflectOutcome};
-pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine};
-pub use reference::{BadInput, NotFound};
-pub use rules::{DiffLine, RulesVersionDetail, WhatIfChange, WhatIfReport};
-pub use runs::RunDetail;
-pub use tasks::{NewTask, PriorityExplanation, TaskDetail};
-pub use worker::{BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld};
+pub use health::{AccountHealth, Finding, FindingCode, Health, HealthUseCases, WaitingSteps};
+pub use llm::{CostReport, ModelHealth, ModelUseCases};
+pub use mail::{ImportReport, MailDetail, MailOutcome, MailUseCases, PassReport, Progress, TaskLine, next_step};
+pub use nightly::{DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
+pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
+pub use reference::{BadInput, NotFound, parse_mail_id};
+pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
+pub use runs::{RunDetail, RunUseCases};
+pub use search::{SearchResults, SearchUseCases};
+pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases};
+pub use worker::{
+    BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
+};
 
 use crate::{
     clock::Clock,
     config::{Config, Home},
     memory::Memory,
-    model::{Account, AccountId, AccountMode, MailboxKind, UserId},
-    store::{Store, Write},
+    model::UserId,
+    store::Store,
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
 };
@@ -84,7 +89,7 @@ impl App {
             open_files,
             nightly_lock: Arc::default(),
         };
-        app.sync_configured_accounts().await?;
+        app.accounts().sync_configured().await?;
         app.attach_witness().await?;
         Ok(app)
     }
@@ -94,59 +99,67 @@ impl App {
         self.open_files.check()
     }
 
-    /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
-    async fn sync_configured_accounts(&self) -> anyhow::Result<()> {
-        let known = self.store.read(|reader| reader.accounts()).await?;
-        let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
-        let local = AccountId::from(LOCAL_ACCOUNT);
-        if !has(&local) {
-            self.ensure_account(local, MailboxKind::Local, AccountMode::Active).await?;
-        }
-        for account in self.config.accounts.iter().filter(|account| !has(&account.name)) {
-            let mode = if account.is_sample { AccountMode::Active } else { AccountMode::Observe };
-            self.ensure_account(account.name.clone(), account.kind.mailbox_kind(), mode).await?;
-        }
-        if self.config.accounts.iter().any(|account| !account.is_sample) {
-            let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES_ACCOUNT);
-            if let Some(samples) = samples.filter(|account| account.mode != AccountMode::Retired) {
-                let retire = Write::SetMode {
-                    account: samples.account.clone(),
-                    mode: AccountMode::Retired,
-                    at: self.clock.now(),
-                };
-                self.store.write(retire).await?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) async fn ensure_account(
-        &self,
-        account: AccountId,
-        kind: MailboxKind,
-        mode: AccountMode,
-    ) -> anyhow::Result<()> {
-        let row = Account {
-            account,
-            user: self.user.clone(),
-            kind,
-            mode,
-            cursor: None,
-            created_at: self.clock.now(),
-            polled_at: None,
-        };
-        self.store.write(Write::OpenAccount(row)).await?;
-        Ok(())
-    }
-
     /// The files of reflections.
     pub fn reflection_files(&self) -> crate::reflection::ReflectionFiles {
         crate::reflection::ReflectionFiles::new(self.home.reflections(), self.config.me.time_zone)
     }
 
-    /// The rules in force for a command that does not watch them.
-    pub fn load_rules(&self) -> crate::rules::CurrentRules {
-        crate::rules::load(&self.home.rules_file(), &self.home.last_good_rules())
+    // The areas: each handle borrows the app and holds nothing else.
+
+    pub fn accounts(&self) -> AccountUseCases<'_> {
+        AccountUseCases { app: self }
+    }
+
+    pub fn approvals(&self) -> ApprovalUseCases<'_> {
+        ApprovalUseCases { app: self }
+    }
+
+    pub fn audit(&self) -> AuditUseCases<'_> {
+        AuditUseCases { app: self }
+    }
+
+    pub fn effects(&self) -> EffectUseCases<'_> {
+        EffectUseCases { app: self }
+    }
+
+    pub fn health(&self) -> HealthUseCases<'_> {
+        HealthUseCases { app: self }
+    }
+
+    pub fn mail(&self) -> MailUseCases<'_> {
+        MailUseCases { app: self }
+    }
+
+    pub fn model(&self) -> ModelUseCases<'_> {
+        ModelUseCases { app: self }
+    }
+
+    pub fn nightly(&self) -> NightlyUseCases<'_> {
+        NightlyUseCases { app: self }
+    }
+
+    pub fn preview(&self) -> PreviewUseCases<'_> {
+        PreviewUseCases { app: self }
+    }
+
+    pub fn rules(&self) -> RulesUseCases<'_> {
+        RulesUseCases { app: self }
+    }
+
+    pub fn runs(&self) -> RunUseCases<'_> {
+        RunUseCases { app: self }
+    }
+
+    pub fn search(&self) -> SearchUseCases<'_> {
+        SearchUseCases { app: self }
+    }
+
+    pub fn tasks(&self) -> TaskUseCases<'_> {
+        TaskUseCases { app: self }
+    }
+
+    pub fn worker(&self) -> WorkerUseCases<'_> {
+        WorkerUseCases { app: self }
     }
 
     /// Writes what a new home needs; nothing that is there is touched. What was written.

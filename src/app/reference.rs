@@ -1,7 +1,7 @@
 //! How people point at things: "3", "#3", a whole id, or the start of one.
 
 use crate::{
-    app::App,
+    app::{ApprovalUseCases, RunUseCases, TaskUseCases},
     model::{ItemId, MailId, RunId, TaskId, TaskRow},
 };
 
@@ -18,57 +18,62 @@ pub struct BadInput(pub String);
 /// Shorter beginnings of an id say too little.
 const SHORTEST_ID_PART: usize = 6;
 
-impl App {
-    pub async fn find_task(&self, reference: &str) -> anyhow::Result<TaskRow> {
+impl TaskUseCases<'_> {
+    pub async fn find(self, reference: &str) -> anyhow::Result<TaskRow> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         let found = if let Ok(number) = text.parse::<i64>() {
-            self.store.read(move |reader| reader.task_by_number(number)).await?
+            self.app.store.read(move |reader| reader.tasks().by_number(number)).await?
         } else if let Ok(id) = text.parse::<TaskId>() {
-            self.store.read(move |reader| reader.task(id)).await?
+            self.app.store.read(move |reader| reader.tasks().get(id)).await?
         } else {
-            let rows = self.store.read(|reader| reader.tasks(true, usize::MAX)).await?;
+            let rows = self.app.store.read(|reader| reader.tasks().list(true, usize::MAX)).await?;
             find_unique_by_id_part(rows, &text, |row| row.task.task_id.to_string())?
         };
         found.ok_or_else(|| {
             NotFound(format!("there is no task '{reference}'; `adjutant tasks list --all` shows all")).into()
         })
     }
+}
 
-    pub fn parse_mail_id(reference: &str) -> anyhow::Result<MailId> {
-        let number = reference.trim().trim_start_matches('#').trim_start_matches("mail:");
-        let id = number.parse().map(MailId);
-        id.map_err(|_| {
-            NotFound(format!("'{reference}' is not the number of a mail; `adjutant mail list` shows them")).into()
-        })
-    }
-
-    pub async fn find_run_id(&self, reference: &str) -> anyhow::Result<RunId> {
+impl RunUseCases<'_> {
+    pub async fn find_id(self, reference: &str) -> anyhow::Result<RunId> {
         let text = reference.trim().to_uppercase();
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
-        let rows = self.store.read(|reader| reader.runs(None, usize::MAX)).await?;
+        let rows = self.app.store.read(|reader| reader.runs().list(None, usize::MAX)).await?;
         let found = find_unique_by_id_part(rows, &text, |row| row.run_id.to_string())?;
         found
             .map(|row| row.run_id)
             .ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
     }
+}
 
+impl ApprovalUseCases<'_> {
     /// The item with this number or id. A number is its item's for life, so it names the same one whatever came since.
-    pub async fn find_item_id(&self, reference: &str) -> anyhow::Result<ItemId> {
+    pub async fn find_id(self, reference: &str) -> anyhow::Result<ItemId> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
         let found = if let Ok(number) = text.parse::<i64>() {
-            self.store.read(move |reader| reader.item_by_number(number)).await?
+            self.app.store.read(move |reader| reader.approvals().item_by_number(number)).await?
         } else {
-            find_unique_by_id_part(self.list_open_items().await?, &text, |row| row.item_id.to_string())?
+            find_unique_by_id_part(self.list_with_snoozed().await?, &text, |row| row.item_id.to_string())?
         };
         found
             .map(|row| row.item_id)
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
     }
+}
+
+/// Returns the number of a mail that a person typed.
+pub fn parse_mail_id(reference: &str) -> anyhow::Result<MailId> {
+    let number = reference.trim().trim_start_matches('#').trim_start_matches("mail:");
+    let id = number.parse().map(MailId);
+    id.map_err(|_| {
+        NotFound(format!("'{reference}' is not the number of a mail; `adjutant mail list` shows them")).into()
+    })
 }
 
 /// The one whose id begins or ends like this. Ids of one second begin alike, so people use the end.

@@ -67,13 +67,13 @@ impl AuditEvidence {
     /// Returns the flags that the database must store about what was recorded.
     fn record_head_blocking(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<RecordedFlag>> {
         let mut flags = Vec::new();
-        let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
+        let Some(chain) = store.read_blocking(|reader| reader.audit().chain())? else { return Ok(flags) };
         if self.witness.has_recorded(&witness_record(&chain)) {
             return Ok(flags);
         }
         let _lock = self.lock_data_folder()?;
         let found = self.read_recorded_heads();
-        let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
+        let Some(chain) = store.read_blocking(|reader| reader.audit().chain())? else { return Ok(flags) };
         if self.find_contradiction(store, &chain, &found)?.is_some() {
             return Ok(flags);
         }
@@ -109,7 +109,7 @@ impl AuditEvidence {
         let comparing = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock_data_folder()?;
             let found = evidence.read_recorded_heads();
-            let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(None) };
+            let Some(chain) = store.read_blocking(|reader| reader.audit().chain())? else { return Ok(None) };
             Ok(evidence
                 .find_contradiction(&store, &chain, &found)?
                 .or_else(|| find_witness_absence(&chain, &found.witness)))
@@ -137,7 +137,7 @@ impl AuditEvidence {
             return Ok(problem);
         }
         let chain_has = |seq: i64, hash: &str| -> anyhow::Result<bool> {
-            Ok(store.read_blocking(|reader| reader.audit_hash(seq))?.as_deref() == Some(hash))
+            Ok(store.read_blocking(|reader| reader.audit().hash(seq))?.as_deref() == Some(hash))
         };
         if let Ok(Some(heads)) = &found.anchors
             && let Some(last) = heads.last()
@@ -173,7 +173,8 @@ impl AuditEvidence {
             let place = heads.partition_point(|head| head.seq <= record.seq);
             heads.insert(place, AuditHead { seq: record.seq, hash: record.hash.clone() });
         }
-        let (walk, chain) = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.audit_chain()?)))?;
+        let (walk, chain) =
+            store.read_blocking(|reader| Ok((reader.audit().verify(&heads)?, reader.audit().chain()?)))?;
         let outside_problem = chain.and_then(|chain| {
             let problem = find_anchor_problem(&chain, &found.anchors).or_else(|| find_witness_problem(&chain, found));
             problem.or_else(|| find_witness_absence(&chain, &found.witness))
@@ -187,7 +188,7 @@ impl AuditEvidence {
         let starting = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock_data_folder()?;
             evidence.anchor.rename_aside(now)?;
-            let Some(chain) = reading.read_blocking(|reader| reader.audit_chain())? else { return Ok(Vec::new()) };
+            let Some(chain) = reading.read_blocking(|reader| reader.audit().chain())? else { return Ok(Vec::new()) };
             evidence.anchor.append(&chain.head, now)?;
             let witness_flag = evidence.record_in_witness(&chain).or_else(|| {
                 // A witness that cannot be written is stored as away; otherwise every start would detect a restore.

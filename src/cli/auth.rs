@@ -28,7 +28,7 @@ pub(super) async fn sign_in_gmail(
 ) -> anyhow::Result<()> {
     let (signing_in, code) =
         if no_browser { authorise_by_paste(app, account)? } else { authorise_in_browser(app, account).await? };
-    let address = app.end_sign_in(&signing_in, &code).await?;
+    let address = app.accounts().end_sign_in(&signing_in, &code).await?;
     let account = &signing_in.account;
     screen.print_json_or(&json!({ "account": account, "signed_in": true, "address": address }), |screen| {
         screen.print_line(&format!("Account {account} is signed in as {address}."))?;
@@ -40,7 +40,7 @@ pub(super) async fn sign_in_gmail(
 
 async fn authorise_in_browser(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
     let door = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
-    let signing_in = app.begin_sign_in(account, &door.address()?)?;
+    let signing_in = app.accounts().begin_sign_in(account, &door.address()?)?;
     print_to_stderr(&format!(
         "Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n",
         signing_in.consent.url
@@ -63,7 +63,7 @@ fn open_browser(url: &str) {
 }
 
 fn authorise_by_paste(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
-    let signing_in = app.begin_sign_in(account, UNUSED_REDIRECT)?;
+    let signing_in = app.accounts().begin_sign_in(account, UNUSED_REDIRECT)?;
     print_to_stderr(&format!(
         "Open this address in a browser on any machine and agree:\n\n{}\n\nIt ends at a page that cannot be shown. Copy its whole address ({UNUSED_REDIRECT}/?…) and paste it here:",
         signing_in.consent.url

@@ -105,13 +105,13 @@ pub(super) fn check_rules_file(screen: Printer, file: &Path, broken: Option<Rule
 }
 
 pub(super) async fn run_doctor(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
-    let health = app.health().await?;
+    let health = app.health().check().await?;
     screen.print_json_or(&health, |screen| print_health(screen, &health, app.config.me.time_zone))?;
     Ok(if health.is_well() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
 }
 
 pub(super) async fn verify_audit(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
-    let verified = app.verify_audit().await?;
+    let verified = app.audit().verify().await?;
     screen.print_json_or(&verified, |screen| {
         screen.print_line(audit_line(&verified).trim_start_matches("audit").trim_start())
     })?;
@@ -119,7 +119,7 @@ pub(super) async fn verify_audit(app: &App, screen: Printer) -> anyhow::Result<E
 }
 
 pub(super) async fn set_paused(app: &App, screen: Printer, on: bool) -> anyhow::Result<()> {
-    app.set_paused(on).await?;
+    app.effects().set_paused(on).await?;
     screen.print_json_or(&serde_json::json!({ "paused": on }), |screen| {
         screen.print_line(if on {
             "Paused: no effect is carried out until `adjutant resume`. Mail is still read."

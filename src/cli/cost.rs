@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) async fn show_cost(app: &App, screen: Printer, days: u32) -> anyhow::Result<()> {
-    match app.cost(days).await? {
+    match app.model().report_cost(days).await? {
         Some(cost) => screen.print_json_or(&cost, |screen| print(screen, &cost)),
         None => screen.print_json_or(&json!({ "provider": "off", "rows": [] }), |screen| {
             screen.print_line("There is no model, and nothing was spent. [llm] in adjutant.toml turns one on.")

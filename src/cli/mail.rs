@@ -7,7 +7,7 @@ use super::{
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
-    app::{App, MailDetail, SearchResults},
+    app::{App, MailDetail, SearchResults, parse_mail_id},
     memory::FoundDocument,
     model::LedgerRow,
 };
@@ -15,7 +15,7 @@ use crate::{
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailCommand>) -> anyhow::Result<()> {
     match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
         MailCommand::List { state, limit } => {
-            let rows = app.list_mails(state, limit).await?;
+            let rows = app.mail().list(state, limit).await?;
             screen.print_json_or(&rows, |screen| {
                 screen.print_table(
                     &["mail", "account", "from", "subject", "state", "reason"],
@@ -23,25 +23,25 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailComm
                 )
             })
         }
-        MailCommand::Show { mail } => show(screen, &app.mail_detail(App::parse_mail_id(&mail)?).await?),
+        MailCommand::Show { mail } => show(screen, &app.mail().detail(parse_mail_id(&mail)?).await?),
         MailCommand::NotATask { mail, reason } => {
-            let id = App::parse_mail_id(&mail)?;
-            app.mark_not_a_task(id, &reason).await?;
+            let id = parse_mail_id(&mail)?;
+            app.mail().mark_not_a_task(id, &reason).await?;
             print_corrected_mail(app, screen, &mail).await
         }
         MailCommand::MakeTask { mail, reason } => {
-            let id = App::parse_mail_id(&mail)?;
-            app.make_task(id, &reason).await?;
-            app.finish_runs().await?;
+            let id = parse_mail_id(&mail)?;
+            app.mail().make_task(id, &reason).await?;
+            app.worker().finish_runs().await?;
             print_corrected_mail(app, screen, &mail).await
         }
         MailCommand::Mute { mail, off } => {
-            let words = app.set_sender_muted(App::parse_mail_id(&mail)?, !off).await?;
+            let words = app.mail().set_sender_muted(parse_mail_id(&mail)?, !off).await?;
             print_corrected_mail_and_mute(app, screen, &mail, Some(&words)).await
         }
         MailCommand::Accounts => {
-            let accounts = app.list_accounts().await?;
-            let conditions = app.account_conditions().await?;
+            let accounts = app.accounts().list().await?;
+            let conditions = app.accounts().conditions().await?;
             screen.print_json_or(&accounts, |screen| {
                 let line = |account: &crate::model::Account| {
                     let condition = conditions.iter().find(|known| known.account == account.account);
@@ -57,7 +57,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailComm
             })
         }
         MailCommand::Mode { account, mode } => {
-            app.set_mode(&account, mode).await?;
+            app.accounts().set_mode(&account, mode).await?;
             screen.print_json_or(&serde_json::json!({ "account": account, "mode": mode }), |screen| {
                 screen.print_line(&format!("Account {account} is {mode} now; only later mail is concerned."))
             })
@@ -98,9 +98,9 @@ async fn print_corrected_mail_and_mute(
     mail: &str,
     muted: Option<&str>,
 ) -> anyhow::Result<()> {
-    let detail = app.mail_detail(App::parse_mail_id(mail)?).await?;
+    let detail = app.mail().detail(parse_mail_id(mail)?).await?;
     let id = detail.row.mail_id;
-    let teaches = app.log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
+    let teaches = app.rules().log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
     screen.print_json_or(&CorrectedMail { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
         screen.print_line(&format!(
             "Mail {}: {}, {}",
@@ -151,14 +151,14 @@ fn show(screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
 
 pub(super) async fn search(app: &App, screen: Printer, text: &str, rebuild: bool, limit: usize) -> anyhow::Result<()> {
     if rebuild {
-        app.rebuild_search().await?;
+        app.search().rebuild_index().await?;
         if text.is_empty() {
             return screen.print_json_or(&serde_json::json!({ "rebuilt": true }), |screen| {
                 screen.print_line("The search index is built anew.")
             });
         }
     }
-    let SearchResults { found, trouble } = app.search(text, limit).await?;
+    let SearchResults { found, trouble } = app.search().find(text, limit).await?;
     screen.print_json_or(&found, |screen| {
         if let Some(trouble) = &trouble {
             screen.print_line(&format!("Found by words only: {}", escape_and_truncate(trouble, 200)))?;

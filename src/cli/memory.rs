@@ -7,7 +7,7 @@ use crate::{app::App, memory::MemoryStatus};
 
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<MemoryCommand>) -> anyhow::Result<()> {
     let status = match command {
-        None | Some(MemoryCommand::Status) => app.memory_status().await?,
+        None | Some(MemoryCommand::Status) => app.search().memory_status().await?,
         Some(MemoryCommand::Rebuild) => rebuild(app, screen).await?,
     };
     screen.print_json_or(&status, |screen| {
@@ -23,6 +23,7 @@ async fn rebuild(app: &App, screen: Printer) -> anyhow::Result<MemoryStatus> {
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} documents, {elapsed}")?;
     bar.set_style(style);
     let status = app
+        .search()
         .rebuild_memory(|progress| {
             bar.set_length(progress.total);
             bar.set_position(progress.done);

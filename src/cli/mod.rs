@@ -130,11 +130,11 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     let config = Config::load(&home)?;
     let app = App::open(home, config, Clock::System).await?;
-    warn_about_broken_rules(&app.load_rules())?;
+    warn_about_broken_rules(&app.rules().load())?;
     warn_about_broken_policy(&app)?;
     warn_about_model(&app, &cli.command)?;
     let outcome = execute_with_reminders(&app, screen, cli.command).await;
-    app.record_audit_head().await;
+    app.audit().record_head().await;
     outcome
 }
 
@@ -165,7 +165,7 @@ fn warn_about_broken_rules(current: &rules::CurrentRules) -> io::Result<()> {
 }
 
 fn warn_about_broken_policy(app: &App) -> io::Result<()> {
-    let Err(problem) = app.try_load_policy() else { return Ok(()) };
+    let Err(problem) = app.effects().try_load_policy() else { return Ok(()) };
     let problem = problem.lines().next().unwrap_or_default();
     print_warning(&format!(
         "{} is broken: {problem}. Until it is mended nobody knows what you allow, so nothing is done: every effect waits, mail is still read.",
@@ -187,7 +187,7 @@ fn warn_about_model(app: &App, command: &Command) -> io::Result<()> {
             | Command::Hitl { .. }
             | Command::Runs { .. }
     );
-    match app.model_warning().filter(|_| elsewhere) {
+    match app.model().warning().filter(|_| elsewhere) {
         Some(note) => io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{note}\n")),
         None => Ok(()),
     }

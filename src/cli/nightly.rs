@@ -23,17 +23,17 @@ const MOST_SHOWN: usize = 40;
 pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesCommand) -> anyhow::Result<ExitCode> {
     match command {
         RulesCommand::Check { file } => {
-            let broken = if file.is_none() { app.load_rules().broken.map(|broken| broken.error) } else { None };
+            let broken = if file.is_none() { app.rules().load().broken.map(|broken| broken.error) } else { None };
             return super::check::check_rules_file(screen, &file.unwrap_or_else(|| app.home.rules_file()), broken);
         }
         RulesCommand::WhatIf { file } => {
-            let answer = app.what_if(&file).await?;
+            let answer = app.rules().what_if(&file).await?;
             screen.print_json_or(&answer, |screen| print_what_if(screen, &answer))?;
             return Ok(if answer.changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) });
         }
         RulesCommand::History { limit } => history(app, screen, limit).await?,
         RulesCommand::Diff { from } => {
-            let lines = app.rules_diff(from).await?;
+            let lines = app.rules().diff(from).await?;
             screen.print_json_or(&lines, |screen| {
                 if lines.is_empty() {
                     return screen.print_line("No difference.");
@@ -42,7 +42,7 @@ pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesComm
             })?;
         }
         RulesCommand::Rollback { to } => {
-            let made = app.roll_back_rules(to).await?;
+            let made = app.rules().roll_back(to).await?;
             screen.print_json_or(&json!({ "version": made }), |screen| {
                 screen.print_line(&format!(
                     "Done; this is version {made} now. What was taken back is learned again only from new corrections."
@@ -82,9 +82,9 @@ fn print_what_if(screen: Printer, answer: &WhatIfReport) -> io::Result<()> {
 }
 
 async fn history(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
-    let mut versions = app.rules_history().await?;
+    let mut versions = app.rules().history().await?;
     versions.truncate(limit);
-    let entries = app.learned_entries().await?;
+    let entries = app.rules().learned_entries().await?;
     let zone = app.config.me.time_zone;
     screen.print_json_or(&json!({ "versions": versions, "entries": entries }), |screen| {
         if versions.is_empty() {
@@ -140,26 +140,26 @@ fn print_tested_edit(screen: Printer, tested: &TestedEdit) -> io::Result<()> {
 
 pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow::Result<()> {
     if dry_run {
-        let findings = app.preview_nightly().await?;
+        let findings = app.nightly().preview().await?;
         return screen.print_json_or(&findings, |screen| {
             screen.print_line("Tonight's proposal; nothing was touched.")?;
             print_findings(screen, &findings)
         });
     }
     let worker = loop {
-        match app.start_worker().await? {
+        match app.worker().start().await? {
             Ok(worker) => break worker,
             Err(WorkerLockHeld { pid }) => {
                 if !screen.is_json {
                     screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to."))?;
                 }
-                if let Some(answer) = app.ask(RequestKind::Reflect).await? {
+                if let Some(answer) = app.worker().send_request(RequestKind::Reflect).await? {
                     return screen.print_json_or(&answer, |screen| print_daemon_reply(screen, &answer));
                 }
             }
         }
     };
-    let reflected = app.run_nightly_unless_done_today().await;
+    let reflected = app.nightly().run_unless_done_today().await;
     worker.stop().await;
     let reflected = reflected?;
     screen.print_json_or(&reflected, |screen| match &reflected {
@@ -218,7 +218,7 @@ fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()>
 }
 
 pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyhow::Result<()> {
-    let digest = app.digest(hours).await?;
+    let digest = app.nightly().build_digest(hours).await?;
     let zone = app.config.me.time_zone;
     screen.print_json_or(&digest, |screen| {
         screen.print_line(&format!("Since {}:", format_date_time(digest.since, zone)))?;

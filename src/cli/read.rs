@@ -31,7 +31,7 @@ pub(super) fn plan(app: &App, screen: Printer, eml: Option<PathBuf>, jsonl: bool
     } else {
         raw = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     }
-    let (mail, reading) = app.read_eml(&raw)?;
+    let (mail, reading) = app.preview().read_eml(&raw)?;
     screen
         .print_json_or(&json!({ "mail": mail, "reading": reading }), |screen| print_reading(screen, &mail, &reading))?;
     Ok(ExitCode::SUCCESS)
@@ -81,8 +81,9 @@ fn plan_lines(app: &App) -> anyhow::Result<ExitCode> {
         if line.trim().is_empty() {
             continue;
         }
-        let answer =
-            serde_json::from_str::<PlanInput>(&line).map_err(Into::into).and_then(|input| app.plan_line(input));
+        let answer = serde_json::from_str::<PlanInput>(&line)
+            .map_err(Into::into)
+            .and_then(|input| app.preview().plan_line(input));
         match answer {
             Ok(planned) => serde_json::to_writer(&mut out, &planned)?,
             Err(error) => {
@@ -111,7 +112,7 @@ pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) async fn preview(app: &App, screen: Printer, place: &str, days: Option<u32>) -> anyhow::Result<()> {
-    let preview = app.preview(place, days).await?;
+    let preview = app.preview().read_place(place, days).await?;
     screen.print_json_or(&preview, |screen| {
         let line = |line: &PreviewLine| {
             let warnings: String = line.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
@@ -150,13 +151,14 @@ pub(super) async fn import(app: &App, screen: Printer, path: &Path, account: &st
         bar.set_style(style);
     }
     let report = app
+        .mail()
         .import(path, account, tasks, |progress| {
             bar.set_length(progress.total);
             bar.set_position(progress.done);
         })
         .await?;
     bar.finish_and_clear();
-    app.finish_runs().await?;
+    app.worker().finish_runs().await?;
     screen.print_json_or(&report, |screen| {
         screen.print_line(&format!(
             "{} mails into account {}: {} new, {} duplicates, {} unreadable; {} were read for tasks.",

@@ -15,17 +15,17 @@ pub(super) fn format_reminder(word: &str, reminder: &ReminderRow, zone: Tz) -> S
 
 /// Shows what is due and marks it as shown, in this order: a kill in between shows it twice.
 pub(super) async fn show_due(app: &App) -> anyhow::Result<()> {
-    let due = app.due_reminders().await?;
+    let due = app.tasks().due_reminders().await?;
     if due.is_empty() {
         return Ok(());
     }
     print_reminders("Due now", &due, app.config.me.time_zone)?;
-    app.mark_reminders_shown(&due).await
+    app.tasks().mark_reminders_shown(&due).await
 }
 
 /// Tells again what was shown in the last day, to a person who may not have been there.
 pub(super) async fn repeat_recent(app: &App) -> anyhow::Result<()> {
-    let recent = app.recent_reminders().await?;
+    let recent = app.tasks().recent_reminders().await?;
     Ok(print_reminders("Reminded", &recent, app.config.me.time_zone)?)
 }
 

@@ -21,7 +21,7 @@ use crate::{
 const MOST_SHOWN: usize = 60;
 
 pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()> {
-    let worker = app.start_worker().await?.map_err(anyhow::Error::from)?;
+    let worker = app.worker().start().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.is_json {
         for FollowedAccount { intake, location: place } in &worker.followed_accounts {
@@ -34,7 +34,7 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
         while let Some(pulse) = pulses.recv().await {
             match (print_event(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
                 (Ok(()), WorkerEvent::ReminderDue(reminder)) => {
-                    if let Err(error) = shown_by.mark_reminders_shown(std::slice::from_ref(reminder)).await {
+                    if let Err(error) = shown_by.tasks().mark_reminders_shown(std::slice::from_ref(reminder)).await {
                         tracing::warn!(error = format!("{error:#}"), "a reminder could not be marked as shown");
                     }
                 }
@@ -69,13 +69,13 @@ async fn wait_for_stop_signal() {
 /// With a daemon running, leaves a request and waits for its answer.
 pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
     let troubles = loop {
-        match app.start_worker().await? {
+        match app.worker().start().await? {
             Ok(worker) => break run_once_here(worker, screen).await?,
             Err(WorkerLockHeld { pid }) => {
                 if !screen.is_json {
                     screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
                 }
-                let Some(report) = app.ask(RequestKind::Once).await? else { continue };
+                let Some(report) = app.worker().send_request(RequestKind::Once).await? else { continue };
                 screen.print_json_or(&report, |screen| print_daemon_reply(screen, &report))?;
                 break report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len);
             }

@@ -15,7 +15,7 @@ use crate::{app::App, model::RunRow};
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
         RunsCommand::List { status, limit } => {
-            let rows = app.list_runs(status, limit).await?;
+            let rows = app.runs().list(status, limit).await?;
             screen.print_json_or(&rows, |screen| {
                 screen.print_table(
                     &["run", "kind", "about", "status", "node", "steps", "reason"],
@@ -26,8 +26,8 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsComm
         RunsCommand::Show { run } => show(app, screen, &run).await?,
         RunsCommand::Replay { run } => return replay(app, screen, &run).await,
         RunsCommand::Fork { run, from } => {
-            let id = app.fork(&run, from).await?;
-            app.finish_runs().await?;
+            let id = app.runs().fork(&run, from).await?;
+            app.worker().finish_runs().await?;
             show(app, screen, &id.to_string()).await?;
         }
     }
@@ -52,7 +52,7 @@ fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
 }
 
 async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
-    let detail = app.run_detail(run).await?;
+    let detail = app.runs().detail(run).await?;
     screen.print_json_or(&detail, |screen| {
         screen.print_table(
             &["run", "kind", "about", "status", "node", "steps", "reason"],
@@ -93,7 +93,7 @@ async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
 }
 
 async fn replay(app: &App, screen: Printer, run: &str) -> anyhow::Result<ExitCode> {
-    let replay = app.replay(run).await?;
+    let replay = app.runs().replay(run).await?;
     screen.print_json_or(&replay, |screen| {
         for checkpoint in &replay.checkpoints {
             let verdict = if checkpoint.identical {

@@ -18,22 +18,22 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCom
     let command = command.unwrap_or(TasksCommand::List { all: false, limit: 100 });
     match command {
         TasksCommand::List { all, limit } => list(app, screen, all, limit).await,
-        TasksCommand::Show { task } => show(app, screen, &app.task_detail(&task).await?),
+        TasksCommand::Show { task } => show(app, screen, &app.tasks().detail(&task).await?),
         TasksCommand::Add { objective, priority, due } => {
-            let deadline = due.map(|text| app.parse_deadline(&text)).transpose()?;
-            let row = app.add_task(NewTask { objective: objective.join(" "), priority, deadline }).await?;
+            let deadline = due.map(|text| app.tasks().parse_deadline(&text)).transpose()?;
+            let row = app.tasks().add(NewTask { objective: objective.join(" "), priority, deadline }).await?;
             print_changed_task(screen, &row, "added")
         }
         TasksCommand::Done { task, step: None } => {
-            print_changed_task(screen, &app.edit_task(&task, TaskEditKind::Done, "said done").await?, "done")
+            print_changed_task(screen, &app.tasks().edit(&task, TaskEditKind::Done, "said done").await?, "done")
         }
         TasksCommand::Done { task, step: Some(step) } => print_changed_task(
             screen,
-            &app.edit_task(&task, TaskEditKind::StepDone(step), "said done").await?,
+            &app.tasks().edit(&task, TaskEditKind::StepDone(step), "said done").await?,
             "step done",
         ),
         TasksCommand::Cancel { task, reason } => {
-            print_changed_task(screen, &app.edit_task(&task, TaskEditKind::Cancel, &reason).await?, "cancelled")
+            print_changed_task(screen, &app.tasks().edit(&task, TaskEditKind::Cancel, &reason).await?, "cancelled")
         }
         TasksCommand::Set { task, priority, objective, due, reason } => {
             let mut wishes = Vec::new();
@@ -42,27 +42,33 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCom
             if let Some(text) = due {
                 wishes.push(parse_deadline_edit(app, &text)?);
             }
-            let mut row = app.find_task(&task).await?;
+            let mut row = app.tasks().find(&task).await?;
             for wish in wishes {
-                row = app.edit_task(&task, wish, &reason).await?;
+                row = app.tasks().edit(&task, wish, &reason).await?;
             }
             let id = row.task.task_id;
-            let teaches = app.log_and_explain_correction(move |correction| correction.task_id == Some(id)).await?;
+            let teaches =
+                app.rules().log_and_explain_correction(move |correction| correction.task_id == Some(id)).await?;
             print_changed_task_and_lesson(screen, &row, "changed", teaches)
         }
         TasksCommand::Reply { task, text } => {
             let wish = TaskEditKind::InstructStep { step: "send_reply".into(), words: text.join(" ") };
-            let id = app.edit_task(&task, wish, "answered").await?.task.task_id;
-            app.finish_runs().await?;
-            print_changed_task(screen, &app.find_task(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
+            let id = app.tasks().edit(&task, wish, "answered").await?.task.task_id;
+            app.worker().finish_runs().await?;
+            print_changed_task(
+                screen,
+                &app.tasks().find(&id.to_string()).await?,
+                "is written; `adjutant hitl` shows it",
+            )
         }
         TasksCommand::Snooze { task, until } => {
-            let until = if until == "none" { None } else { Some(app.parse_future_time(&until)?) };
-            print_changed_task(screen, &app.edit_task(&task, TaskEditKind::Snooze(until), "").await?, "snoozed")
+            let until = if until == "none" { None } else { Some(app.tasks().parse_future_time(&until)?) };
+            print_changed_task(screen, &app.tasks().edit(&task, TaskEditKind::Snooze(until), "").await?, "snoozed")
         }
         TasksCommand::Undo { task } => {
-            let row = app.edit_task(&task, TaskEditKind::Reopen, "taken back").await?;
-            let teaches = app.log_and_explain_correction(|correction| correction.kind == CorrectionKind::Undo).await?;
+            let row = app.tasks().edit(&task, TaskEditKind::Reopen, "taken back").await?;
+            let teaches =
+                app.rules().log_and_explain_correction(|correction| correction.kind == CorrectionKind::Undo).await?;
             print_changed_task_and_lesson(screen, &row, "open again", teaches)
         }
         TasksCommand::Invoices { csv } => list_invoices(app, screen, csv).await,
@@ -73,12 +79,12 @@ fn parse_deadline_edit(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     if text == "none" {
         return Ok(TaskEditKind::Deadline(None, None));
     }
-    let (text, at): (String, Instant) = app.parse_deadline(text)?;
+    let (text, at): (String, Instant) = app.tasks().parse_deadline(text)?;
     Ok(TaskEditKind::Deadline(Some(text), Some(at)))
 }
 
 async fn list(app: &App, screen: Printer, all: bool, limit: usize) -> anyhow::Result<()> {
-    let rows = app.list_tasks(all, limit).await?;
+    let rows = app.tasks().list(all, limit).await?;
     screen.print_json_or(&rows, |screen| {
         if rows.is_empty() {
             return screen.print_line("You're all caught up!");
@@ -211,7 +217,7 @@ fn print_changed_task_and_lesson(
 }
 
 async fn list_invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<()> {
-    let rows = app.invoices().await?;
+    let rows = app.tasks().list_invoices().await?;
     if csv {
         let mut out = std::io::stdout().lock();
         writeln!(out, "payee,amount,currency,due,number,recorded_at,task_id")?;
@@ -261,7 +267,7 @@ fn in_quotes(text: &str) -> String {
 }
 
 pub(super) async fn explain_priority(app: &App, screen: Printer, task: &str) -> anyhow::Result<()> {
-    let why = app.why(task).await?;
+    let why = app.tasks().explain_priority(task).await?;
     screen.print_json_or(&why, |screen| {
         let number = why.task.number.map_or_else(String::new, |number| format!(" {number}"));
         screen.print_line(&format!("Task{number}: {}", escape_and_truncate(&why.task.task.objective, 200)))?;

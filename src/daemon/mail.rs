@@ -87,14 +87,14 @@ fn watch_maildir(followed: &FollowedAccount, hint: &Arc<Notify>) -> Option<Maild
 /// Tells the door about each mail once, when it and its tasks have come to rest.
 pub(super) async fn announce_settled_mail(shared: DaemonContext) {
     let app = &shared.worker.app;
-    let Ok(mut mark) = app.newest_mail_id().await else { return };
+    let Ok(mut mark) = app.mail().newest_id().await else { return };
     while shared.sleep_unless_stopped(SETTLED_CHECK_INTERVAL).await {
-        let Ok(newest) = app.newest_mail_id().await else { continue };
+        let Ok(newest) = app.mail().newest_id().await else { continue };
         if newest == mark {
             continue;
         }
         shared.worker.engine.wait_until_idle().await;
-        match app.mail_outcomes(mark).await {
+        match app.mail().outcomes(mark).await {
             Ok(outcomes) => {
                 mark = outcomes.last().map_or(newest, |outcome| outcome.mail_id);
                 outcomes.into_iter().for_each(|outcome| shared.send_event(WorkerEvent::MailSettled(outcome)));

@@ -13,7 +13,7 @@ pub(super) async fn index_pending_documents(shared: DaemonContext) {
     let mut pause = CHECK_INTERVAL;
     while shared.sleep_unless_stopped(pause).await {
         pause = CHECK_INTERVAL;
-        match app.embed_due_documents().await {
+        match app.search().embed_due_documents().await {
             Ok(tended) => {
                 tended.notice().into_iter().for_each(|said| shared.send_event(WorkerEvent::MemoryAvailability(said)));
                 if tended.learned > 0 {

@@ -13,9 +13,9 @@ pub(super) async fn report_model_trouble(shared: DaemonContext) {
         return;
     }
     // What was so at the start stands in the first report.
-    let mut told = shared.worker.app.model_warning();
+    let mut told = shared.worker.app.model().warning();
     while shared.sleep_unless_stopped(CHECK_INTERVAL).await {
-        let note = shared.worker.app.model_warning();
+        let note = shared.worker.app.model().warning();
         if let Some(note) = note.clone().filter(|_| note != told) {
             shared.send_event(WorkerEvent::ModelUnavailable(note));
         }

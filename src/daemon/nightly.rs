@@ -11,7 +11,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 pub(super) async fn run_nightly_when_due(shared: DaemonContext) {
     let app = &shared.worker.app;
     loop {
-        match app.run_nightly_if_due().await {
+        match app.nightly().run_if_due().await {
             Ok(Some(report)) => shared.send_event(WorkerEvent::NightlyDone(Box::new(report))),
             Ok(None) => {}
             Err(error) => {

@@ -19,7 +19,7 @@ pub(super) async fn serve_requests(shared: DaemonContext) {
 async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let store = &app.store;
-    let requests = store.read(|reader| reader.open_requests()).await?;
+    let requests = store.read(|reader| reader.requests().open()).await?;
     for (request, kind) in requests {
         store.write(Write::UpdateRequest { request, answer: None }).await?;
         let answer = match kind {
@@ -29,9 +29,9 @@ async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Resul
             },
             RequestKind::RebuildMemory => {
                 app.memory.reset().await?;
-                serde_json::to_string(&app.memory_status().await?)?
+                serde_json::to_string(&app.search().memory_status().await?)?
             }
-            RequestKind::Reflect => match shared.worker.app.run_nightly_unless_done_today().await {
+            RequestKind::Reflect => match shared.worker.app.nightly().run_unless_done_today().await {
                 Ok(reflected) => serde_json::to_string(&reflected)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },

@@ -21,7 +21,7 @@ pub(super) async fn resume_runs(shared: DaemonContext) {
 async fn resume_due_runs(shared: &DaemonContext) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let now = app.clock.now();
-    if !app.store.read(move |reader| reader.resumable_runs(now)).await?.is_empty() {
+    if !app.store.read(move |reader| reader.runs().resumable(now)).await?.is_empty() {
         shared.worker.engine.resume_unfinished_runs().await?;
     }
     Ok(())

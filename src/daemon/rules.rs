@@ -12,7 +12,7 @@ pub(super) async fn rerank_on_rules_change(shared: DaemonContext) {
         if let Some(broken) = &current.broken {
             shared.send_event(WorkerEvent::RulesBroken(broken.to_string()));
         }
-        match shared.worker.app.rerank_if_rules_changed(&current.rules).await {
+        match shared.worker.app.tasks().rerank_if_rules_changed(&current.rules).await {
             Ok(0) => {}
             Ok(reranked) => {
                 shared.send_event(WorkerEvent::RulesChanged { version: current.rules.version().to_owned(), reranked })

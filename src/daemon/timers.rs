@@ -21,7 +21,7 @@ pub(super) async fn announce_due_reminders(shared: DaemonContext) {
     let app = &shared.worker.app;
     let mut told: HashSet<(ActionId, Instant)> = HashSet::new();
     loop {
-        match app.due_reminders().await {
+        match app.tasks().due_reminders().await {
             Ok(due) => {
                 let fresh = due.into_iter().filter(|row| told.insert((row.action_id, row.due_at)));
                 fresh.for_each(|reminder| shared.send_event(WorkerEvent::ReminderDue(reminder)));
@@ -48,7 +48,7 @@ pub(super) async fn rerank_daily(shared: DaemonContext) {
             }
         }
         let rules = Arc::clone(&shared.worker.rules.borrow().rules);
-        match app.rerank_tasks(&rules, "a new day").await {
+        match app.tasks().rerank(&rules, "a new day").await {
             Ok(changed) => tracing::info!(changed, "open tasks were ranked again"),
             Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
         }

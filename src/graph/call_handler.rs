@@ -177,11 +177,11 @@ impl LiveCallHandler {
         match call {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
-                let known = self.store.read_blocking(|reader| reader.mail_context(*mail_id, mail))?;
+                let known = self.store.read_blocking(|reader| reader.mails().context(*mail_id, mail))?;
                 encode_reply(&known.context("the mail is not in the ledger")?)
             }
             Call::Kin { marks } => {
-                encode_reply(&self.store.read_blocking(|reader| reader.tasks_about_invoice(&head.account, marks))?)
+                encode_reply(&self.store.read_blocking(|reader| reader.tasks().about_invoice(&head.account, marks))?)
             }
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
             Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.find_task_rule(facts, now)),
@@ -190,8 +190,9 @@ impl LiveCallHandler {
             Call::Standing => self.read_account_permissions(head),
             Call::Room { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {
-                let (row, facts) =
-                    self.store.read_blocking(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
+                let (row, facts) = self
+                    .store
+                    .read_blocking(|reader| Ok((reader.tasks().get(*task_id)?, reader.tasks().facts(*task_id)?)))?;
                 let row = row.context("the task is not in the store")?;
                 let facts = facts.context("the task has no facts")?;
                 encode_reply(&CurrentTask {
@@ -225,7 +226,7 @@ impl LiveCallHandler {
     }
 
     fn read_thread(&self, head: &RunIdentity, thread: &str) -> CallResult<ReplyJson> {
-        let mails = self.store.read_blocking(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
+        let mails = self.store.read_blocking(|reader| reader.mails().of_thread(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
             .map(|(_, mail)| ThreadMail {
@@ -238,7 +239,7 @@ impl LiveCallHandler {
     }
 
     fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> CallResult<ReplyJson> {
-        let mut mails = self.store.read_blocking(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
+        let mut mails = self.store.read_blocking(|reader| reader.mails().sent(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
         let texts =
@@ -255,7 +256,9 @@ impl LiveCallHandler {
         }
         let caps = policy.caps;
         let room = QueueLimits { all: caps.pending, per_sender: caps.pending_per_sender };
-        match self.store.read_blocking(|reader| reader.ensure_queue_room(&asker.run.account, asker.state.mail_id, room))
+        match self
+            .store
+            .read_blocking(|reader| reader.approvals().ensure_queue_room(&asker.run.account, asker.state.mail_id, room))
         {
             Err(StoreError::QueueFull(reason)) => {
                 Err(CallError::Deferred(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }))
@@ -265,9 +268,9 @@ impl LiveCallHandler {
     }
 
     fn read_account_permissions(&self, head: &RunIdentity) -> CallResult<ReplyJson> {
-        let (account, paused) = self
-            .store
-            .read_blocking(|reader| Ok((reader.account(&head.account).skip_unreadable()?, reader.is_paused()?)))?;
+        let (account, paused) = self.store.read_blocking(|reader| {
+            Ok((reader.accounts().get(&head.account).skip_unreadable()?, reader.settings().is_paused()?))
+        })?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = EffectPolicy::clone(&self.outbox.policy());
         let (epoch, restored_at) = self.outbox.epoch();

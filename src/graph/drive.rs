@@ -13,7 +13,7 @@ use super::{
     failure,
     interrupt::{Advance, Interrupt},
     node::find_forbidden_change,
-    topology::{Outcome, Place},
+    topology::{MoveKind, Place},
 };
 use crate::{
     model::{
@@ -273,7 +273,7 @@ impl EngineInner {
         for change in &step.changes {
             run.state.apply(change, now)?;
         }
-        let place = self.topology.target_of(run.node, Outcome::from(&mv));
+        let place = self.topology.target_of(run.node, MoveKind::from(&mv));
         let place = place.with_context(|| format!("{} has no way on '{}'", run.node, mv.as_str()))?;
         // A mail's run ends where its tasks' runs begin.
         let hands_over = run.node == NodeName::PlanStep && mv == Move::Next;
@@ -318,19 +318,20 @@ impl EngineInner {
     /// A line to learn from is poorer without them, never missing.
     fn add_run_feedback(&self, mut told: Box<(String, Reflection)>, now: Instant) -> Box<(String, Reflection)> {
         let (_, line) = &mut *told;
-        let found = self.store.read_blocking(|reader| reader.run_feedback(line.task_id, line.run_id, now));
+        let found = self.store.read_blocking(|reader| reader.runs().feedback(line.task_id, line.run_id, now));
         line.feedback = found.unwrap_or_default();
         told
     }
 
     /// Reads a run as far as it got. Returns none when it has ended meanwhile.
     pub(super) async fn load_run(&self, run_id: RunId) -> Advance<Option<ActiveRun>> {
-        let record = self.store.read(move |reader| reader.run(run_id)).await?.context("the run is not in the store")?;
+        let record =
+            self.store.read(move |reader| reader.runs().get(run_id)).await?.context("the run is not in the store")?;
         if record.row.status != RunStatus::Running {
             return Ok(None);
         }
         let mail = match record.row.mail_id {
-            Some(mail_id) => self.store.read(move |reader| reader.mail(mail_id)).await?.map(Arc::new),
+            Some(mail_id) => self.store.read(move |reader| reader.mails().get(mail_id)).await?.map(Arc::new),
             None => None,
         };
         Ok(Some(ActiveRun::from_record(&record, mail)?))

@@ -119,7 +119,7 @@ impl Engine {
     /// Goes on with everything that was left unfinished and is not in hand; how many that were.
     pub async fn resume_unfinished_runs(&self) -> anyhow::Result<usize> {
         let now = self.0.clock.now();
-        let running = self.0.store.read(move |reader| reader.resumable_runs(now)).await?;
+        let running = self.0.store.read(move |reader| reader.runs().resumable(now)).await?;
         let mut resumed = 0;
         for run_id in running {
             // Taken in hand before it is read: whoever had it has let go of it after its last commit.

@@ -37,7 +37,7 @@ impl NodeModelCaller {
         self.in_use_flag_written.get_or_try_init(|| self.write_in_use_flag(store, "1")).await?;
         // A mail's own run has no task yet.
         let about = asker.state.task.as_ref().map_or(asker.run.run_id.to_string(), |task| task.task_id.to_string());
-        let before = store.read_blocking(|reader| reader.model_usage_about(&about))?;
+        let before = store.read_blocking(|reader| reader.model_calls().usage_about(&about))?;
         let guidelines = guidelines::load(&self.guidelines);
         let day = self.day(asker.now);
         let question =

@@ -12,18 +12,18 @@ use crate::model::{Move, NodeName, RunStatus, text_enum::text_enum};
 
 text_enum! {
     /// The kinds of move a node can make.
-    Outcome { Next = "next", Again = "again", Wait = "wait", Park = "park", Skip = "skip", Done = "done" }
+    MoveKind { Next = "next", Again = "again", Wait = "wait", Park = "park", Skip = "skip", Done = "done" }
 }
 
-impl From<&Move> for Outcome {
+impl From<&Move> for MoveKind {
     fn from(mv: &Move) -> Self {
         match mv {
-            Move::Next => Outcome::Next,
-            Move::Again => Outcome::Again,
-            Move::Wait { .. } => Outcome::Wait,
-            Move::Park { .. } => Outcome::Park,
-            Move::Skip { .. } => Outcome::Skip,
-            Move::Done => Outcome::Done,
+            Move::Next => MoveKind::Next,
+            Move::Again => MoveKind::Again,
+            Move::Wait { .. } => MoveKind::Wait,
+            Move::Park { .. } => MoveKind::Park,
+            Move::Skip { .. } => MoveKind::Skip,
+            Move::Done => MoveKind::Done,
         }
     }
 }
@@ -42,31 +42,31 @@ pub enum InvalidTopology {
     #[error("{0} cannot be reached from the entry")]
     Unreachable(String),
     #[error("{node} can end in '{outcome}', and {edges} edges say where that leads; there must be one")]
-    Edges { node: NodeName, outcome: Outcome, edges: usize },
+    Edges { node: NodeName, outcome: MoveKind, edges: usize },
     #[error("an edge leaves {node} on '{outcome}', which it never does")]
-    UnexpectedEdge { node: NodeName, outcome: Outcome },
+    UnexpectedEdge { node: NodeName, outcome: MoveKind },
 }
 
 pub struct GraphTopology {
-    graph: Graph<Place, Outcome, Directed>,
+    graph: Graph<Place, MoveKind, Directed>,
 }
 
 /// What each node can do; an edge must exist for each and for nothing else.
-pub const fn allowed_moves(node: NodeName) -> &'static [Outcome] {
+pub const fn allowed_moves(node: NodeName) -> &'static [MoveKind] {
     match node {
-        NodeName::PlanStep => &[Outcome::Next, Outcome::Skip, Outcome::Park],
-        NodeName::Prioritise => &[Outcome::Next, Outcome::Done, Outcome::Park],
-        NodeName::RetrieveContext => &[Outcome::Next, Outcome::Park],
-        NodeName::ExecuteTool => &[Outcome::Again, Outcome::Wait, Outcome::Next, Outcome::Park],
-        NodeName::GenerateResponse => &[Outcome::Done, Outcome::Park],
+        NodeName::PlanStep => &[MoveKind::Next, MoveKind::Skip, MoveKind::Park],
+        NodeName::Prioritise => &[MoveKind::Next, MoveKind::Done, MoveKind::Park],
+        NodeName::RetrieveContext => &[MoveKind::Next, MoveKind::Park],
+        NodeName::ExecuteTool => &[MoveKind::Again, MoveKind::Wait, MoveKind::Next, MoveKind::Park],
+        NodeName::GenerateResponse => &[MoveKind::Done, MoveKind::Park],
     }
 }
 
 impl GraphTopology {
     /// The path of a mail.
     pub fn standard() -> Result<Self, InvalidTopology> {
+        use MoveKind::{Again, Done, Next, Skip, Wait};
         use NodeName::{ExecuteTool, GenerateResponse, PlanStep, Prioritise, RetrieveContext};
-        use Outcome::{Again, Done, Next, Skip, Wait};
         let mut edges = vec![
             (PlanStep, Next, Place::Node(Prioritise)),
             (PlanStep, Skip, Place::End(RunStatus::Skipped)),
@@ -78,11 +78,11 @@ impl GraphTopology {
             (ExecuteTool, Next, Place::Node(GenerateResponse)),
             (GenerateResponse, Done, Place::End(RunStatus::Done)),
         ];
-        edges.extend(NodeName::ALL.iter().map(|node| (*node, Outcome::Park, Place::End(RunStatus::Parked))));
+        edges.extend(NodeName::ALL.iter().map(|node| (*node, MoveKind::Park, Place::End(RunStatus::Parked))));
         Self::build(&edges)
     }
 
-    fn build(edges: &[(NodeName, Outcome, Place)]) -> Result<Self, InvalidTopology> {
+    fn build(edges: &[(NodeName, MoveKind, Place)]) -> Result<Self, InvalidTopology> {
         let mut shape = Self { graph: Graph::new() };
         for node in NodeName::ALL {
             shape.graph.add_node(Place::Node(*node));
@@ -123,7 +123,7 @@ impl GraphTopology {
     }
 
     fn validate_edges(&self, node: NodeName) -> Result<(), InvalidTopology> {
-        for outcome in Outcome::ALL {
+        for outcome in MoveKind::ALL {
             let edges = self.edge_targets(node, *outcome).count();
             match (allowed_moves(node).contains(outcome), edges) {
                 (true, 1) | (false, 0) => {}
@@ -134,7 +134,7 @@ impl GraphTopology {
         Ok(())
     }
 
-    fn edge_targets(&self, node: NodeName, outcome: Outcome) -> impl Iterator<Item = Place> + '_ {
+    fn edge_targets(&self, node: NodeName, outcome: MoveKind) -> impl Iterator<Item = Place> + '_ {
         let from =
             self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));
         from.into_iter()
@@ -144,7 +144,7 @@ impl GraphTopology {
     }
 
     /// Where `node` leads on `outcome`. None only for an outcome the node does not have.
-    pub fn target_of(&self, node: NodeName, outcome: Outcome) -> Option<Place> {
+    pub fn target_of(&self, node: NodeName, outcome: MoveKind) -> Option<Place> {
         self.edge_targets(node, outcome).next()
     }
 
@@ -167,9 +167,9 @@ impl GraphTopology {
         text + "}\n"
     }
 
-    pub fn edges(&self) -> impl Iterator<Item = (NodeName, Outcome, Place)> + '_ {
+    pub fn edges(&self) -> impl Iterator<Item = (NodeName, MoveKind, Place)> + '_ {
         NodeName::ALL.iter().flat_map(move |node| {
-            Outcome::ALL
+            MoveKind::ALL
                 .iter()
                 .flat_map(move |outcome| self.edge_targets(*node, *outcome).map(move |place| (*node, *outcome, place)))
         })
@@ -187,19 +187,19 @@ pub fn name(place: Place) -> &'static str {
 mod tests {
     use super::*;
 
-    fn standard() -> Vec<(NodeName, Outcome, Place)> {
+    fn standard() -> Vec<(NodeName, MoveKind, Place)> {
         GraphTopology::standard().unwrap().edges().collect()
     }
 
-    fn error(edges: &[(NodeName, Outcome, Place)]) -> String {
+    fn error(edges: &[(NodeName, MoveKind, Place)]) -> String {
         GraphTopology::build(edges).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn the_standard_graph_is_whole() {
         let shape = GraphTopology::standard().unwrap();
-        assert_eq!(shape.target_of(NodeName::PlanStep, Outcome::Next), Some(Place::Node(NodeName::Prioritise)));
-        assert_eq!(shape.target_of(NodeName::ExecuteTool, Outcome::Again), Some(Place::Node(NodeName::ExecuteTool)));
+        assert_eq!(shape.target_of(NodeName::PlanStep, MoveKind::Next), Some(Place::Node(NodeName::Prioritise)));
+        assert_eq!(shape.target_of(NodeName::ExecuteTool, MoveKind::Again), Some(Place::Node(NodeName::ExecuteTool)));
         assert!(shape.mermaid().contains("plan_step -->|next| prioritise"));
         assert!(shape.dot().contains("execute_tool -> generate_response"));
     }
@@ -217,10 +217,10 @@ mod tests {
     #[test]
     fn a_second_or_dangling_edge_is_found() {
         let mut twice = standard();
-        twice.push((NodeName::PlanStep, Outcome::Next, Place::Node(NodeName::ExecuteTool)));
+        twice.push((NodeName::PlanStep, MoveKind::Next, Place::Node(NodeName::ExecuteTool)));
         assert!(error(&twice).contains("2 edges"), "{}", error(&twice));
         let mut dangling = standard();
-        dangling.push((NodeName::RetrieveContext, Outcome::Done, Place::End(RunStatus::Done)));
+        dangling.push((NodeName::RetrieveContext, MoveKind::Done, Place::End(RunStatus::Done)));
         assert!(error(&dangling).contains("which it never does"));
     }
 }

@@ -62,11 +62,11 @@ pub fn with_named_digests<T: Serialize, S: Serializer>(
 /// Every item that waits, with its task, its effect and the run that parked, as the database has them.
 pub(super) fn render_open_items(reader: &StoreReader<'_>) -> Result<Vec<QueueFile>> {
     let mut files = Vec::new();
-    for item in reader.open_items()? {
-        let task = item.task_id.map(|id| reader.task(id).skip_unreadable()).transpose()?.flatten();
-        let mail = item.mail_id.map(|id| reader.ledger_entry(id).skip_unreadable()).transpose()?.flatten();
-        let action = item.action_id.map(|id| reader.action(id).skip_unreadable()).transpose()?.flatten();
-        let run = item.run_id.map(|id| reader.run(id).skip_unreadable()).transpose()?.flatten();
+    for item in reader.approvals().open_items()? {
+        let task = item.task_id.map(|id| reader.tasks().get(id).skip_unreadable()).transpose()?.flatten();
+        let mail = item.mail_id.map(|id| reader.ledger().get(id).skip_unreadable()).transpose()?.flatten();
+        let action = item.action_id.map(|id| reader.outbox().get(id).skip_unreadable()).transpose()?.flatten();
+        let run = item.run_id.map(|id| reader.runs().get(id).skip_unreadable()).transpose()?.flatten();
         let state = run.as_ref().map(
             |record| json!({ "run": record.row, "arrival": record.initial_state, "checkpoints": record.checkpoints }),
         );

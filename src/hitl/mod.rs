@@ -61,7 +61,7 @@ impl Queue {
         let queue = self.clone();
         let open = store.read(item_file::render_open_items).await?;
         let known = store.clone();
-        let is_item = move |id: ItemId| known.read_blocking(|reader| reader.has_item(id));
+        let is_item = move |id: ItemId| known.read_blocking(|reader| reader.approvals().has_item(id));
         let folder = self.folder.clone();
         let looked = tokio::task::spawn_blocking(move || queue.reconcile_files(&open, &is_item, now)).await?;
         looked.with_context(|| format!("the approval queue {} cannot be brought up to date", folder.display()))

@@ -117,7 +117,7 @@ impl PolledIntake {
             .account_intake
             .store
             .read(move |reader| {
-                Ok((reader.account(&account).skip_unreadable()?, reader.mails_due_for_retry(&account, now)?))
+                Ok((reader.accounts().get(&account).skip_unreadable()?, reader.ledger().due_for_retry(&account, now)?))
             })
             .await?;
         let cursor = row.and_then(|account| account.cursor);
@@ -127,7 +127,7 @@ impl PolledIntake {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
             let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
             keys.extend(poll.left_out.iter().cloned());
-            let known = desk.store.read_blocking(|reader| reader.known_keys_among(&desk.account, keys))?;
+            let known = desk.store.read_blocking(|reader| reader.ledger().known_keys_among(&desk.account, keys))?;
             // Reading a mail may cost more than asking the ledger.
             poll.messages.retain(|found| found.file.is_retry || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));

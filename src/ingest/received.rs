@@ -28,9 +28,9 @@ pub(super) fn find_receiving_server_results<'a>(
             return Err("the topmost result stands below what the receiving server wrote".into());
         }
         match Hop::parse(value).origin(trust) {
-            Origin::Inside => {}
-            Origin::Outside => has_come_in = true,
-            Origin::Unchecked(why) => return Err(format!("the topmost result stands below {why}")),
+            HopOrigin::Inside => {}
+            HopOrigin::Outside => has_come_in = true,
+            HopOrigin::Unchecked(why) => return Err(format!("the topmost result stands below {why}")),
         }
     }
     Err("the receiving server recorded no result".into())
@@ -38,7 +38,7 @@ pub(super) fn find_receiving_server_results<'a>(
 
 /// Where a server got a mail from.
 #[derive(Debug, PartialEq, Eq)]
-enum Origin {
+enum HopOrigin {
     /// From itself or a neighbour: what it passed on was in the house already.
     Inside,
     /// A trusted server got it from somewhere else: its result may stand right below.
@@ -95,10 +95,10 @@ impl Hop {
         hop
     }
 
-    fn origin(&self, trust: &TrustedServers) -> Origin {
+    fn origin(&self, trust: &TrustedServers) -> HopOrigin {
         let is_signed_in = self.with.contains("smtp") && self.with.ends_with('a');
         if self.is_submission || self.with == "local" || is_signed_in {
-            return Origin::Unchecked("a Received of a client that signed in or of the same machine".into());
+            return HopOrigin::Unchecked("a Received of a client that signed in or of the same machine".into());
         }
         // Handed over to a mailbox, or fetched from one.
         let is_delivery = ["lmtp", "imap", "pop"].iter().any(|protocol| self.with.starts_with(protocol));
@@ -106,11 +106,11 @@ impl Hop {
         let is_near = |address: &IpAddr| address.is_loopback() || (is_private(address) && !is_trusted);
         let is_from_near = !self.from.is_empty() && self.from.iter().all(is_near);
         if !self.has_from || is_delivery || is_from_near {
-            Origin::Inside
+            HopOrigin::Inside
         } else if is_trusted {
-            Origin::Outside
+            HopOrigin::Outside
         } else {
-            Origin::Unchecked(format!("a Received of '{}', not trusted", self.by.escape_debug()))
+            HopOrigin::Unchecked(format!("a Received of '{}', not trusted", self.by.escape_debug()))
         }
     }
 }

@@ -59,7 +59,7 @@ impl EmbeddedVectorStore {
         let docs = self.store.read_blocking(|reader| {
             broken
                 .iter()
-                .map(|id| Ok(reader.document_of_vector(*id).skip_unreadable()?.map(|found| found.document.doc)))
+                .map(|id| Ok(reader.vectors().document_of(*id).skip_unreadable()?.map(|found| found.document.doc)))
                 .collect::<MemoryResult<Vec<_>, _>>()
         })?;
         Ok(docs.into_iter().flatten().collect())
@@ -68,11 +68,11 @@ impl EmbeddedVectorStore {
     /// Adds the rows that this reader sees and the index lacks. Returns the newest row that this reader sees.
     fn catch_up(&self, reader: &StoreReader<'_>) -> MemoryResult<i64, StoreError> {
         let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).newest_row;
-        let newest = reader.newest_vector_id()?;
+        let newest = reader.vectors().newest_id()?;
         if newest > last {
             let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
             let last = loaded.newest_row;
-            reader.visit_vectors_after(last, |row| loaded.add_row(self.shape.dimension, row))?;
+            reader.vectors().visit_after(last, |row| loaded.add_row(self.shape.dimension, row))?;
         }
         Ok(newest)
     }
@@ -81,7 +81,7 @@ impl EmbeddedVectorStore {
     fn reload(&self, reader: &StoreReader<'_>) -> MemoryResult<(), StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = LoadedIndex::empty(self.shape);
-        reader.visit_vectors_after(0, |row| loaded.add_row(self.shape.dimension, row))
+        reader.vectors().visit_after(0, |row| loaded.add_row(self.shape.dimension, row))
     }
 
     /// Searches the index after bringing it up to date, and builds it again when too many of its rows are gone.
@@ -126,7 +126,7 @@ impl EmbeddedVectorStore {
         let documents = self.store.read_blocking(|reader| {
             let mut documents: Vec<EmbeddedDocument> = Vec::new();
             for Snippet { doc, number, vector, .. } in snippets {
-                let Some(doc_id) = reader.doc_id(doc)? else { continue };
+                let Some(doc_id) = reader.vectors().doc_id(doc)? else { continue };
                 let piece = (*number, encode(vector));
                 match documents.iter_mut().rev().find(|known| known.doc_id == doc_id) {
                     Some(known) => known.vectors.get_or_insert_default().push(piece),
@@ -152,7 +152,7 @@ fn resolve_candidates(
         if found.len() == k {
             break;
         }
-        let document = reader.document_of_vector(vector_id);
+        let document = reader.vectors().document_of(vector_id);
         if document.as_ref().is_err_and(StoreError::is_unreadable) {
             continue;
         }
@@ -218,7 +218,7 @@ impl VectorStore for EmbeddedVectorStore {
     }
 
     fn count(&self) -> MemoryFuture<'_, u64> {
-        Box::pin(async move { Ok(self.store.read(|reader| reader.vector_count()).await?) })
+        Box::pin(async move { Ok(self.store.read(|reader| reader.vectors().count()).await?) })
     }
 
     /// Always true: broken rows are embedded again here, and all others are as intact as the database.

@@ -114,22 +114,22 @@ fn collect_candidates(
 ) -> Result<CandidateLists> {
     let MemoryQuery { account, text, thread, person, invoice, scope, .. } = query;
     let (words, has_known_word) =
-        reader.search_documents_with_share(text, account, scope.depth, scope.candidates, scope.least_share)?;
+        reader.documents().find_with_share(text, account, scope.depth, scope.candidates, scope.least_share)?;
     let mut candidates = CandidateLists { words, ..CandidateLists::default() };
     let least = if has_known_word { scope.least_cosine } else { scope.least_cosine_alone };
     for NearDocument { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
-        let document =
-            document.map_or_else(|| reader.document(&doc, account).skip_unreadable(), |document| Ok(Some(document)))?;
+        let document = document
+            .map_or_else(|| reader.documents().get(&doc, account).skip_unreadable(), |document| Ok(Some(document)))?;
         candidates.near.extend(document.map(|document| (document, score)));
     }
     if !thread.is_empty() {
-        candidates.related = reader.documents_of_thread(account, thread, FROM_THREAD)?;
+        candidates.related = reader.documents().of_thread(account, thread, FROM_THREAD)?;
     }
     if !person.is_empty() {
-        candidates.related.extend(reader.documents_of_person(account, person, FROM_PERSON)?);
+        candidates.related.extend(reader.documents().of_person(account, person, FROM_PERSON)?);
     }
     if !invoice.is_empty() {
-        candidates.invoice = reader.documents_with_fingerprint(account, invoice, FROM_INVOICE)?;
+        candidates.invoice = reader.documents().with_fingerprint(account, invoice, FROM_INVOICE)?;
     }
     Ok(candidates)
 }

@@ -91,7 +91,7 @@ impl Memory {
 
     /// Fails when the stored vectors were made for another place or by another embedder, and cannot be compared.
     pub(super) fn ensure_same_origin(&self) -> MemoryResult<()> {
-        let (wanted, found) = (self.origin(), self.store.read_blocking(|reader| reader.memory_place())?);
+        let (wanted, found) = (self.origin(), self.store.read_blocking(|reader| reader.vectors().memory_place())?);
         match found {
             Some(found) if found != wanted => Err(MemoryError::OriginMismatch { found, wanted }),
             _ => Ok(()),
@@ -124,7 +124,7 @@ impl Memory {
 
     /// Discards the vectors if they were made for another place or by another embedder. A worker calls this when it starts.
     pub async fn reset_if_origin_changed(&self) -> MemoryResult<()> {
-        match self.store.read(|reader| reader.memory_place()).await? {
+        match self.store.read(|reader| reader.vectors().memory_place()).await? {
             Some(found) if found == self.origin() => Ok(()),
             _ => self.reset().await,
         }
@@ -161,13 +161,13 @@ impl Memory {
 
     /// Embeds one batch of due documents. Returns how many there were.
     pub async fn embed_next_batch(&self) -> MemoryResult<usize> {
-        if self.store.read(|reader| reader.must_clear_memory()).await? {
+        if self.store.read(|reader| reader.vectors().must_clear_memory()).await? {
             self.vectors.clear().await?;
             self.store.write(Write::MarkMemoryCleared).await?;
         } else {
             self.ensure_intact().await?;
         }
-        let due = self.store.read(|reader| reader.due_documents(BATCH_DOCUMENTS)).await?;
+        let due = self.store.read(|reader| reader.vectors().due_documents(BATCH_DOCUMENTS)).await?;
         if due.is_empty() {
             return Ok(0);
         }
@@ -245,10 +245,10 @@ impl Memory {
     async fn record_unreachable(&self, error: &MemoryError) -> MemoryResult<Option<String>> {
         let (now, why) = (self.clock.now(), error.to_string());
         self.back_off(error);
-        if self.store.read(|reader| reader.memory_trouble()).await?.is_some() {
+        if self.store.read(|reader| reader.vectors().memory_trouble()).await?.is_some() {
             return Ok(None);
         }
-        let due = self.store.read(|reader| reader.due_document_count()).await?;
+        let due = self.store.read(|reader| reader.vectors().due_document_count()).await?;
         let message = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
         self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: message.clone() }).await?;
         Ok(Some(message))
@@ -262,7 +262,7 @@ impl Memory {
             retry.queries_blocked_until = None;
             retry.pause = 0;
         }
-        let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();
+        let back = self.store.read(|reader| reader.vectors().memory_trouble()).await?.is_some();
         if back {
             self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: String::new() }).await?;
         }
@@ -273,10 +273,10 @@ impl Memory {
     pub async fn status(&self) -> MemoryResult<MemoryStatus> {
         let read = self.store.read(|reader| {
             Ok((
-                reader.document_count()?,
-                reader.due_document_count()?,
-                reader.memory_trouble()?,
-                reader.memory_place()?,
+                reader.vectors().document_count()?,
+                reader.vectors().due_document_count()?,
+                reader.vectors().memory_trouble()?,
+                reader.vectors().memory_place()?,
             ))
         });
         let (documents, due, trouble, found) = read.await?;

@@ -91,17 +91,17 @@ pub struct LearningOutcome {
 impl LearningInput {
     pub fn gather(reader: &StoreReader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
         let since = now.plus(-Duration::days(FORGET_AFTER_DAYS));
-        let mut rows = reader.priority_lessons(since)?;
-        rows.extend(reader.task_lessons(since)?);
+        let mut rows = reader.nightly().priority_lessons(since)?;
+        rows.extend(reader.nightly().task_lessons(since)?);
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
         let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();
-        let mut unlearned: UnlearnedAt = reader.unlearned_reaches()?.into_iter().collect();
+        let mut unlearned: UnlearnedAt = reader.rules().unlearned_reaches()?.into_iter().collect();
         let kept: Vec<TrackedEntry> =
-            reader.learned_entries()?.into_iter().filter_map(tracked_entry_from_row).collect();
+            reader.rules().learned_entries()?.into_iter().filter_map(tracked_entry_from_row).collect();
         // Taking an entry out of the file is a word like a rollback, and counts from now on.
         let gone = find_removed_entries(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
-        let mut replies = reader.reply_outcomes(since)?;
+        let mut replies = reader.nightly().reply_outcomes(since)?;
         replies.retain(|deed| unlearned.get(&guideline_lines::key(&deed.domain)).is_none_or(|since| deed.at > *since));
         Ok(Self {
             now,
@@ -110,11 +110,11 @@ impl LearningInput {
             guidelines,
             lessons: collect_lessons(rows, zone),
             level_set_at: said_at,
-            tasks: reader.past_tasks(Some(since))?,
-            mails: reader.past_mails(since)?,
+            tasks: reader.nightly().past_tasks(Some(since))?,
+            mails: reader.nightly().past_mails(since)?,
             tracked_entries: kept,
             unlearned,
-            proposals: reader.proposals()?,
+            proposals: reader.rules().proposals()?,
             replies,
         })
     }

@@ -136,7 +136,7 @@ impl Outbox {
     pub fn new(store: Store, setting: OutboxSettings, now: Instant) -> Result<Self> {
         let mut windows = RateWindows::default();
         for (_, sender, at, action) in
-            store.read_blocking(|reader| reader.finished_effects_since(now.plus(-caps::LONGEST_WINDOW)))?
+            store.read_blocking(|reader| reader.outbox().finished_since(now.plus(-caps::LONGEST_WINDOW)))?
         {
             windows.count_past_effect(&action, sender, at, now);
         }
@@ -415,11 +415,12 @@ impl Outbox {
     /// Everything a verdict depends on, as it stands now.
     fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
         self.store.read_blocking(|reader| {
-            let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
-            let account = reader.account(&row.action.account).skip_unreadable()?;
-            let task = reader.task(row.action.task_id)?;
-            let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
-            let mut approval = reader.approval(action_id)?;
+            let row =
+                reader.outbox().get(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
+            let account = reader.accounts().get(&row.action.account).skip_unreadable()?;
+            let task = reader.tasks().get(row.action.task_id)?;
+            let mail = row.action.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
+            let mut approval = reader.approvals().of_action(action_id)?;
             // A draft of ours is under way because its approval was used for it.
             if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
                 approval.used = false;
@@ -439,7 +440,7 @@ impl Outbox {
                 grace_period: row.release_at.map(|until| (row.updated_at, until)),
                 doubt_since: row.doubt_since,
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
-                paused: reader.is_paused()?,
+                paused: reader.settings().is_paused()?,
                 is_obsolete: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
                 phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
                 action: row.action,
@@ -450,7 +451,7 @@ impl Outbox {
     /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
     fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
         let (account, paused) = self.store.read_blocking(|reader| {
-            Ok((reader.account(&planned.action.account).skip_unreadable()?, reader.is_paused()?))
+            Ok((reader.accounts().get(&planned.action.account).skip_unreadable()?, reader.settings().is_paused()?))
         })?;
         Ok(PendingEffect {
             action: planned.action.clone(),

@@ -105,7 +105,7 @@ impl ReflectionFiles {
     /// Compares the file of each day with the rows and rewrites those that differ. Returns how many differed.
     pub async fn reconcile(&self, store: &Store) -> Result<usize> {
         let (days, corrections) =
-            store.read(|reader| Ok((reader.reflection_days()?, reader.corrections(None)?))).await?;
+            store.read(|reader| Ok((reader.runs().reflection_days()?, reader.nightly().corrections(None)?))).await?;
         let mut corrections_by_day: BTreeMap<String, Vec<String>> =
             days.into_iter().map(|(day, _)| (day, Vec::new())).collect();
         for row in &corrections {
@@ -115,7 +115,7 @@ impl ReflectionFiles {
         let mut rewritten = 0;
         for (day, corrections) in corrections_by_day {
             let of_day = day.clone();
-            let mut lines = store.read(move |reader| reader.reflections(&of_day)).await?;
+            let mut lines = store.read(move |reader| reader.runs().reflections(&of_day)).await?;
             lines.extend(corrections);
             if !self.has_lines(&day, &lines) {
                 rewritten += 1;

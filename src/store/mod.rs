@@ -1,4 +1,5 @@
-//! The only rusqlite in the program: one writer with group commit, many readers, one file per table.
+//! The only rusqlite in the program: one writer with group commit, many readers, one folder per area of
+//! tables with the SQL and the reader handle of that area.
 //!
 //! Owns `data/tasks.db`. Takes and gives plain values; no rusqlite type and no transaction ever leaves it, and nothing
 //! is acknowledged before it is on the disk.
@@ -31,7 +32,23 @@ use error::StoreContext as _;
 
 pub use commit_outcome::PendingWrite;
 pub use error::{Result, SkipUnreadable, StoreError};
-pub use table::{approval::JournalRow, document_search::SearchDepth, facts::RankableTask, vector::MEMORY_TROUBLE};
+pub use table::{
+    account::AccountReader,
+    approval::ApprovalReader,
+    audit::AuditReader,
+    document::{
+        DocumentReader,
+        search::SearchDepth,
+        vector::{MEMORY_TROUBLE, VectorReader},
+    },
+    mail::{MailReader, ledger_read::LedgerReader},
+    nightly::{NightlyReader, rules_version::RulesReader},
+    outbox::{OutboxReader, journal::JournalRow},
+    request::RequestReader,
+    run::{RunReader, model_call::ModelCallReader},
+    setting::SettingReader,
+    task::{TaskReader, facts::RankableTask},
+};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
@@ -132,8 +149,71 @@ impl Store {
     }
 }
 
-/// What a query sees: one connection that cannot write.
+/// What a query sees: one connection that cannot write. The queries are on a handle per area.
 pub struct StoreReader<'a>(&'a Connection);
+
+// One handle per area; each holds the connection and nothing else.
+impl<'a> StoreReader<'a> {
+    pub fn accounts(&self) -> AccountReader<'a> {
+        AccountReader(self.0)
+    }
+
+    pub fn approvals(&self) -> ApprovalReader<'a> {
+        ApprovalReader(self.0)
+    }
+
+    pub fn audit(&self) -> AuditReader<'a> {
+        AuditReader(self.0)
+    }
+
+    pub fn documents(&self) -> DocumentReader<'a> {
+        DocumentReader(self.0)
+    }
+
+    pub fn ledger(&self) -> LedgerReader<'a> {
+        LedgerReader(self.0)
+    }
+
+    pub fn mails(&self) -> MailReader<'a> {
+        MailReader(self.0)
+    }
+
+    pub fn model_calls(&self) -> ModelCallReader<'a> {
+        ModelCallReader(self.0)
+    }
+
+    pub fn nightly(&self) -> NightlyReader<'a> {
+        NightlyReader(self.0)
+    }
+
+    pub fn outbox(&self) -> OutboxReader<'a> {
+        OutboxReader(self.0)
+    }
+
+    pub fn requests(&self) -> RequestReader<'a> {
+        RequestReader(self.0)
+    }
+
+    pub fn rules(&self) -> RulesReader<'a> {
+        RulesReader(self.0)
+    }
+
+    pub fn runs(&self) -> RunReader<'a> {
+        RunReader(self.0)
+    }
+
+    pub fn settings(&self) -> SettingReader<'a> {
+        SettingReader(self.0)
+    }
+
+    pub fn tasks(&self) -> TaskReader<'a> {
+        TaskReader(self.0)
+    }
+
+    pub fn vectors(&self) -> VectorReader<'a> {
+        VectorReader(self.0)
+    }
+}
 
 impl Drop for StoreInner {
     fn drop(&mut self) {

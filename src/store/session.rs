@@ -7,7 +7,7 @@ use std::{cell::RefCell, collections::BTreeMap, ops::Deref};
 
 use rusqlite::Connection;
 
-use super::{error::Result, table::search_index};
+use super::{error::Result, table::document::search_index};
 
 pub(super) struct Session {
     connection: Connection,

@@ -7,8 +7,17 @@ use super::{
     prepared::PreparedWrite,
     session::Session,
     table::{
-        account, account_condition, approval, decision, item, ledger, model_call, nightly, outbox, reminder, request,
-        run, search_index, setting, task_edit, vector,
+        account::{self, condition},
+        approval::{self, decision, item},
+        audit::epoch,
+        document::{search_index, vector},
+        mail::ledger,
+        nightly::{self, rules_version},
+        outbox::{self, journal},
+        request,
+        run::{self, model_call},
+        setting,
+        task::{self, reminder},
     },
 };
 use crate::model::{
@@ -276,8 +285,8 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         }
         (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
         (Write::MoveAction(action), _) => outbox::advance(session, action),
-        (Write::EditTask(edit), _) => return task_edit::edit_task(session, edit).map(Receipt::Task),
-        (Write::Rerank(rerank), _) => task_edit::rerank(session, rerank),
+        (Write::EditTask(edit), _) => return task::edit::edit_task(session, edit).map(Receipt::Task),
+        (Write::Rerank(rerank), _) => task::edit::rerank(session, rerank),
         (Write::EditMail(edit), _) => return ledger::edit_mail(session, edit).map(Receipt::Runs),
         (Write::DecideItem(decision), _) => return decision::decide_item(session, decision).map(Receipt::Runs),
         (Write::EditAction(edit), _) => approval::edit_action(session, edit),
@@ -291,22 +300,26 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),
         (Write::DeferRun { run_id, reason, until, at }, _) => run::defer(session, *run_id, reason, *until, *at),
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
-        (Write::StartEpoch { epoch, reason, at }, _) => approval::start_epoch(session, *epoch, reason, *at),
-        (Write::RecordUndo { action_id, done, at }, _) => approval::record_undo(session, *action_id, *done, *at),
+        (Write::StartEpoch { epoch, reason, at }, _) => epoch::start_epoch(session, *epoch, reason, *at),
+        (Write::RecordUndo { action_id, done, at }, _) => journal::record_undo(session, *action_id, *done, *at),
         (Write::AddRequest { kind, at }, _) => return request::add_request(session, *kind, *at).map(Receipt::Number),
         (Write::UpdateRequest { request, answer }, _) => request::update_request(session, *request, answer.as_deref()),
         (Write::MarkRemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),
-        (Write::RecordAccountCondition(condition), _) => account_condition::record_condition(session, condition),
+        (Write::RecordAccountCondition(condition), _) => condition::record_condition(session, condition),
         (Write::BeginNightly(night), _) => nightly::begin_nightly(session, night),
         (Write::EndNightly(night), _) => nightly::end_nightly(session, night),
         (Write::IntendRulesVersion(new), _) => {
-            return nightly::record_intended_version(session, new).map(Receipt::Number);
+            return rules_version::record_intended_version(session, new).map(Receipt::Number);
         }
-        (Write::MarkRulesVersionLive(kept, at), _) => nightly::mark_version_live(session, kept, *at),
-        (Write::DiscardIntendedRulesVersion { version }, _) => nightly::discard_intended_version(session, *version),
+        (Write::MarkRulesVersionLive(kept, at), _) => rules_version::mark_version_live(session, kept, *at),
+        (Write::DiscardIntendedRulesVersion { version }, _) => {
+            rules_version::discard_intended_version(session, *version)
+        }
         (Write::CancelDuplicateTask(twins, at), _) => nightly::cancel_duplicate_task(session, twins, *at),
-        (Write::CloseProposal { item_id, outcome, at }, _) => nightly::close_proposal(session, *item_id, outcome, *at),
+        (Write::CloseProposal { item_id, outcome, at }, _) => {
+            rules_version::close_proposal(session, *item_id, outcome, *at)
+        }
         (Write::RebuildSearchIndex, _) => search_index::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),
         (Write::DeleteVectors { docs, reembed: again }, _) => vector::delete_vectors(session, docs, *again),

@@ -18,7 +18,7 @@ fn asked(id: &str) -> TestHome {
 }
 
 async fn item(app: &App) -> ItemRow {
-    let items = app.items().await.unwrap();
+    let items = app.approvals().list().await.unwrap();
     assert_eq!(items.len(), 1, "{items:?}");
     items.into_iter().next().unwrap()
 }
@@ -126,10 +126,10 @@ async fn a_yes_that_expires_before_it_is_carried_out_asks_the_person_again() {
     home.once().await;
     let app = home.app().await;
     approve_first(&app).await.unwrap();
-    assert_eq!(app.left_behind().await.unwrap(), 0, "its grace runs");
+    assert_eq!(app.runs().count_left_behind().await.unwrap(), 0, "its grace runs");
     home.clock.advance(3600);
-    assert_eq!(app.left_behind().await.unwrap(), 1);
-    let health = app.health().await.unwrap();
+    assert_eq!(app.runs().count_left_behind().await.unwrap(), 1);
+    let health = app.health().check().await.unwrap();
     let codes: Vec<FindingCode> = health.findings.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, [FindingCode::WorkWaits], "no daemon runs, and doctor says so");
     home.clock.advance(80 * 3600);
@@ -179,9 +179,9 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
     approve_first(&app).await.unwrap();
     works(&home).await;
     assert_eq!((state(&home), home.sent().len()), (vec![vec!["held".to_owned()]], 0));
-    let waits = app.list_deferred_runs().await.unwrap();
+    let waits = app.runs().list_deferred().await.unwrap();
     assert!(waits[0].waits_for.contains("take it back"), "{waits:?}");
-    app.revoke_approval(asked.item_id).await.unwrap();
+    app.approvals().revoke(asked.item_id).await.unwrap();
     home.clock.advance(60);
     home.once().await;
     assert_eq!((state(&home), home.sent().len()), (vec![vec!["parked".to_owned()]], 0));
@@ -196,7 +196,7 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
         0,
         "what has advanced waits no more"
     );
-    let error = app.revoke_approval(asked.item_id).await.unwrap_err();
+    let error = app.approvals().revoke(asked.item_id).await.unwrap_err();
     assert!(format!("{error:#}").contains("too late"), "{error:#}");
     drop(app);
     home.must_be_sound().await;
@@ -212,7 +212,7 @@ async fn a_yes_that_was_taken_back_and_said_again_in_the_same_second_counts() {
     for _ in 0..3 {
         approve_first(&app).await.unwrap();
         works(&home).await;
-        app.revoke_approval(asked.item_id).await.unwrap();
+        app.approvals().revoke(asked.item_id).await.unwrap();
     }
     approve_first(&app).await.unwrap();
     home.clock.advance(11);
@@ -229,12 +229,16 @@ async fn an_edit_is_a_new_action_that_is_asked_about() {
     let app = home.app().await;
     let before = first(&app).await;
     let old = before.action.unwrap().sha256;
-    let new = app.edit_action(before.item.item_id, "Re: coffee", "Shall we say Thursday?\n").await.unwrap();
+    let new = app.approvals().edit_action(before.item.item_id, "Re: coffee", "Shall we say Thursday?\n").await.unwrap();
     assert_eq!(state(&home), [["void"], ["parked"]]);
-    let error = app.decide(new, DecisionInput::at_terminal(DecisionKind::Approve, "", &old)).await.unwrap_err();
+    let error =
+        app.approvals().decide(new, DecisionInput::at_terminal(DecisionKind::Approve, "", &old)).await.unwrap_err();
     assert!(format!("{error:#}").contains("not what you were shown"), "{error:#}");
     assert!(
-        app.decide(before.item.item_id, DecisionInput::at_terminal(DecisionKind::Approve, "", &old)).await.is_err()
+        app.approvals()
+            .decide(before.item.item_id, DecisionInput::at_terminal(DecisionKind::Approve, "", &old))
+            .await
+            .is_err()
     );
     approve_first(&app).await.unwrap();
     drop(app);
@@ -267,7 +271,7 @@ async fn another_answer_is_written_and_shown() {
     assert_eq!(home.sql("SELECT status FROM tasks"), [["IN_PROGRESS"]]);
     let wish = adjutant::model::TaskEditKind::InstructStep { step: "send_reply".into(), words: "On Friday.".into() };
     let app = home.app().await;
-    app.edit_task("1", wish, "").await.unwrap();
+    app.tasks().edit("1", wish, "").await.unwrap();
     works(&home).await;
     let shown = first(&app).await;
     assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Friday."));
@@ -290,17 +294,17 @@ async fn silence_means_no_and_a_snooze_does_not_put_it_off() {
     home.once().await;
     let app = home.app().await;
     let asked = item(&app).await;
-    app.snooze_item(asked.item_id, Some(home.clock.now().plus(chrono::Duration::days(30)))).await.unwrap();
-    assert!(app.items().await.unwrap().is_empty());
+    app.approvals().snooze(asked.item_id, Some(home.clock.now().plus(chrono::Duration::days(30)))).await.unwrap();
+    assert!(app.approvals().list().await.unwrap().is_empty());
     home.clock.advance(61 * 3600);
-    let soon = app.expire_overdue_items().await.unwrap();
+    let soon = app.approvals().expire_overdue().await.unwrap();
     assert_eq!(soon.len(), 1, "told before it is void");
-    assert!(app.expire_overdue_items().await.unwrap().is_empty(), "told once");
+    assert!(app.approvals().expire_overdue().await.unwrap().is_empty(), "told once");
     home.clock.advance(12 * 3600);
     works(&home).await;
     assert_eq!(home.sql("SELECT state FROM item"), [["expired"]]);
     assert_eq!(state(&home), [["void"]]);
-    let error = app.approve(&asked).await.unwrap_err();
+    let error = app.approvals().approve(&asked).await.unwrap_err();
     assert!(format!("{error:#}").contains("expired"), "{error:#}");
     drop(app);
     home.must_be_sound().await;
@@ -309,21 +313,21 @@ async fn silence_means_no_and_a_snooze_does_not_put_it_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_holds_everything_until_it_ends() {
     let home = asked("one");
-    home.app().await.set_paused(true).await.unwrap();
+    home.app().await.effects().set_paused(true).await.unwrap();
     home.once().await;
     assert_eq!(home.drafts(), [""; 0]);
-    let waits = home.app().await.list_deferred_runs().await.unwrap();
+    let waits = home.app().await.runs().list_deferred().await.unwrap();
     assert!(waits.iter().all(|run| run.waits_for == "was paused") && !waits.is_empty(), "{waits:?}");
-    home.app().await.set_paused(false).await.unwrap();
+    home.app().await.effects().set_paused(false).await.unwrap();
     home.clock.advance(5);
     home.once().await;
     assert_eq!(home.drafts().len(), 1);
     approve_first(&home.app().await).await.unwrap();
-    home.app().await.set_paused(true).await.unwrap();
+    home.app().await.effects().set_paused(true).await.unwrap();
     home.clock.advance(60);
     home.once().await;
     assert_eq!(home.sent(), [""; 0]);
-    home.app().await.set_paused(false).await.unwrap();
+    home.app().await.effects().set_paused(false).await.unwrap();
     home.clock.advance(60);
     home.once().await;
     assert_eq!(home.sent().len(), 1);
@@ -336,7 +340,7 @@ async fn an_account_that_observes_touches_nothing_and_never_catches_up() {
     home.post(&home.letter("one").body(MEETING));
     home.once().await;
     assert_eq!((home.drafts().len(), home.sent().len(), home.count("item")), (0, 0, 0));
-    home.app().await.set_mode("work", adjutant::model::AccountMode::Active).await.unwrap();
+    home.app().await.accounts().set_mode("work", adjutant::model::AccountMode::Active).await.unwrap();
     home.clock.advance(60);
     home.once().await;
     assert_eq!((home.drafts().len(), home.sent().len(), home.count("item")), (0, 0, 0));
@@ -352,7 +356,8 @@ async fn a_new_policy_asks_anew() {
     home.policy("allow: [tom@bakerand.example]");
     // Whoever approves what they saw under the old one is told to look again.
     let id = item(&app).await.item_id;
-    let error = app.decide(id, DecisionInput::at_terminal(DecisionKind::Approve, "", &before)).await.unwrap_err();
+    let error =
+        app.approvals().decide(id, DecisionInput::at_terminal(DecisionKind::Approve, "", &before)).await.unwrap_err();
     assert!(format!("{error:#}").contains("policy has changed"), "{error:#}");
     works(&home).await;
     let after = first(&app).await.action.unwrap();
@@ -375,7 +380,7 @@ async fn the_allow_list_lets_verified_replies_go() {
     for task in ["1", "2"] {
         let wish =
             adjutant::model::TaskEditKind::InstructStep { step: "send_reply".into(), words: "On Friday.".into() };
-        app.edit_task(task, wish, "").await.unwrap();
+        app.tasks().edit(task, wish, "").await.unwrap();
     }
     drop(app);
     works(&home).await;
@@ -394,10 +399,10 @@ async fn over_a_cap_steps_wait_and_say_so() {
     }
     home.once().await;
     assert_eq!(home.drafts().len(), 1);
-    let waits = home.app().await.list_deferred_runs().await.unwrap();
+    let waits = home.app().await.runs().list_deferred().await.unwrap();
     assert_eq!(waits.len(), 2);
     assert!(waits.iter().all(|run| run.waits_for.contains("per sender")), "{waits:?}");
-    assert!(home.app().await.health().await.unwrap().is_well());
+    assert!(home.app().await.health().check().await.unwrap().is_well());
     for hour in 2..=3 {
         home.clock.advance(3601);
         home.once().await;
@@ -417,19 +422,19 @@ async fn a_flood_of_questions_waits_in_its_tasks() {
     }
     home.once().await;
     let app = home.app().await;
-    assert_eq!(app.items().await.unwrap().len(), 3);
-    let waits = app.list_deferred_runs().await.unwrap();
+    assert_eq!(app.approvals().list().await.unwrap().len(), 3);
+    let waits = app.runs().list_deferred().await.unwrap();
     assert_eq!(waits.len(), 5);
     assert!(waits[0].waits_for.contains("same sender"), "{waits:?}");
     // Each answer makes room for another.
     for round in 0..8 {
-        let id = app.items().await.unwrap()[0].item_id.to_string();
-        app.answer(&id, DecisionKind::Reject, "").await.unwrap();
+        let id = app.approvals().list().await.unwrap()[0].item_id.to_string();
+        app.approvals().answer(&id, DecisionKind::Reject, "").await.unwrap();
         home.clock.advance(20);
         home.once().await;
-        assert!(app.items().await.unwrap().len() <= 3, "round {round}");
+        assert!(app.approvals().list().await.unwrap().len() <= 3, "round {round}");
     }
-    assert_eq!(app.items().await.unwrap().len(), 0);
+    assert_eq!(app.approvals().list().await.unwrap().len(), 0);
     drop(app);
     home.must_be_sound().await;
 }
@@ -477,7 +482,7 @@ async fn what_waited_in_a_restored_backup_and_was_sent_since_is_not_sent_again()
     home.once().await;
     assert_eq!(state(&home), [["parked"]], "it still asks");
     let app = home.app().await;
-    app.set_mode("work", AccountMode::Active).await.unwrap();
+    app.accounts().set_mode("work", AccountMode::Active).await.unwrap();
     approve_first(&app).await.unwrap();
     drop(app);
     works(&home).await;
@@ -499,7 +504,7 @@ async fn chat_and_mcp_cannot_approve() {
     let sha256 = detail.action.unwrap().sha256;
     for door in [DecisionChannel::Chat, DecisionChannel::Mcp] {
         let said = DecisionInput { channel: door, ..DecisionInput::at_terminal(DecisionKind::Approve, "", &sha256) };
-        assert!(app.decide(detail.item.item_id, said).await.is_err(), "{door}");
+        assert!(app.approvals().decide(detail.item.item_id, said).await.is_err(), "{door}");
     }
     assert_eq!(state(&home), [["parked"]]);
 }
@@ -512,11 +517,11 @@ async fn small_effects_can_be_taken_back() {
     home.once().await;
     assert_eq!((home.drafts().len(), home.count("label")), (1, 1));
     let app = home.app().await;
-    let journal = app.list_undoable_effects(10).await.unwrap();
+    let journal = app.effects().list_undoable(10).await.unwrap();
     assert_eq!(journal.len(), 2);
     for entry in &journal {
-        app.undo_effect(entry.row.action.action_id).await.unwrap();
-        assert!(app.undo_effect(entry.row.action.action_id).await.is_err(), "once");
+        app.effects().undo(entry.row.action.action_id).await.unwrap();
+        assert!(app.effects().undo(entry.row.action.action_id).await.is_err(), "once");
     }
     assert_eq!((home.drafts().len(), home.count("label")), (0, 0));
     drop(app);

@@ -89,13 +89,13 @@ impl Person {
     }
 
     async fn pick(&mut self, app: &App) -> Option<ItemRow> {
-        let mut items = app.items().await.unwrap();
+        let mut items = app.approvals().list().await.unwrap();
         items.retain(|item| item.action_sha256.is_some());
         if items.is_empty() { None } else { Some(items.swap_remove(self.below(items.len()))) }
     }
 
     async fn show(&self, app: &App, number: i64) -> Value {
-        serde_json::to_value(app.item_detail(&number.to_string()).await.unwrap()).unwrap()
+        serde_json::to_value(app.approvals().detail(&number.to_string()).await.unwrap()).unwrap()
     }
 
     /// Something happens between the look and the yes; half of the time to the item itself.
@@ -111,13 +111,13 @@ impl Person {
                 self.note("expired");
             }
             3 => {
-                drop(app.answer(&target.number.to_string(), DecisionKind::Reject, "elsewhere").await);
+                drop(app.approvals().answer(&target.number.to_string(), DecisionKind::Reject, "elsewhere").await);
                 self.works().await;
                 self.note("rejected elsewhere");
             }
             4 => {
                 let words = format!("Shall we say Thursday, {}?\n", self.arrived);
-                drop(app.edit_action(target.item_id, "Re: another day", &words).await);
+                drop(app.approvals().edit_action(target.item_id, "Re: another day", &words).await);
                 self.note("edited");
             }
             5 => {
@@ -134,12 +134,12 @@ impl Person {
                 let level = [Priority::Critical, Priority::Low][self.below(2)];
                 let tasks = self.home.sql("SELECT number FROM task_owner");
                 let task = tasks[self.below(tasks.len())][0].clone();
-                drop(app.edit_task(&task, TaskEditKind::Priority(level), "").await);
+                drop(app.tasks().edit(&task, TaskEditKind::Priority(level), "").await);
                 self.note("ranked again");
             }
             _ => {
                 let seen = self.show(app, target.number).await;
-                if app.approve(&target).await.is_ok() {
+                if app.approvals().approve(&target).await.is_ok() {
                     self.asked_for.push(message(&seen));
                     self.note("approved elsewhere");
                 }
@@ -158,9 +158,9 @@ impl Person {
         // A number names what it named.
         let now = self.show(&app, number).await;
         assert_eq!(message(&now), message(&seen), "number {number} is another message now");
-        let named = app.find_item_id(&number.to_string()).await.unwrap();
+        let named = app.approvals().find_id(&number.to_string()).await.unwrap();
         let digest = if self.below(2) == 0 { &seen } else { &now }["action_sha256"].as_str().map(str::to_owned);
-        let said = app.approve(&ItemRow { item_id: named, action_sha256: digest, ..looked_at }).await;
+        let said = app.approvals().approve(&ItemRow { item_id: named, action_sha256: digest, ..looked_at }).await;
         self.note(if said.is_ok() { "approved" } else { "refused" });
         if said.is_ok() {
             self.asked_for.push(message(&seen));

@@ -83,7 +83,7 @@ async fn every_forgery_is_found() {
     home.once().await;
     home.must_be_sound().await;
     let app = home.app().await;
-    let known = app.evidence();
+    let known = app.audit().evidence();
     let anchor = AnchorFile::new(home.home().anchor_file());
     let nowhere = || Witness::for_home(None, "");
     let alone = [
@@ -123,11 +123,11 @@ async fn a_torn_or_edited_anchor_file_is_no_excuse() {
     let path = home.home().anchor_file();
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{good}77 ab")).unwrap();
-    assert_eq!(app.verify_audit().await.unwrap().problem, None, "a line torn by a kill does not count");
+    assert_eq!(app.audit().verify().await.unwrap().problem, None, "a line torn by a kill does not count");
     fs::write(&path, good.replace(' ', "  ")).unwrap();
-    assert!(app.verify_audit().await.unwrap().problem.is_some());
+    assert!(app.audit().verify().await.unwrap().problem.is_some());
     fs::write(&path, "nonsense\n").unwrap();
-    assert!(app.verify_audit().await.unwrap().problem.is_some());
+    assert!(app.audit().verify().await.unwrap().problem.is_some());
     drop(app);
     assert_eq!(home.run(&["audit", "verify"]).code, 4);
 }

@@ -242,7 +242,7 @@ async fn work_goes_on_without_documents() {
         home.sql_one(&format!("SELECT changes FROM checkpoint WHERE run_id = '{run}' AND node = 'retrieve_context'"));
     assert_eq!(changes, "[]");
     assert_eq!(home.sql_one("SELECT status FROM tasks WHERE source LIKE '%later%'"), "IN_PROGRESS");
-    assert!(home.app().await.replay(&run).await.unwrap().identical);
+    assert!(home.app().await.runs().replay(&run).await.unwrap().identical);
 }
 
 /// The next node has thought already, and its checkpoint is on its way, when the one before it is refused: none of that
@@ -260,7 +260,7 @@ async fn a_task_that_changes_while_its_run_is_ahead_of_the_disk() {
                 if asked && edited.fetch_add(1, Ordering::SeqCst) == 0 {
                     let task_id = entry.state.task.as_ref().unwrap().task_id.to_string();
                     let wish = TaskEditKind::Priority(Priority::Critical);
-                    let edit = editor.edit_task(&task_id, wish, "at once");
+                    let edit = editor.tasks().edit(&task_id, wish, "at once");
                     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(edit)).unwrap();
                 }
                 None
@@ -387,6 +387,6 @@ async fn state_of_another_version_is_parked_and_told() {
     // A person has it read again, by this version.
     let app = home.app().await;
     answer_first(&app, adjutant::model::DecisionKind::Retry, "").await.unwrap();
-    app.finish_runs().await.unwrap();
+    app.worker().finish_runs().await.unwrap();
     assert_eq!(home.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
 }

@@ -97,7 +97,7 @@ async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskEditKind) -> TestHome {
     let app = worker.app.clone();
     let working = tokio::spawn(async move { once(worker).await });
     tokio::task::spawn_blocking(move || seen.recv_timeout(crate::support::test_home::PATIENCE).unwrap()).await.unwrap();
-    app.edit_task("1", wish, "a person was faster").await.unwrap();
+    app.tasks().edit("1", wish, "a person was faster").await.unwrap();
     open.send(()).unwrap();
     working.await.unwrap();
     drop(app);
@@ -133,7 +133,7 @@ async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
     );
     assert_eq!(home.drafts().len(), 1);
     let run = home.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
-    let replay = home.app().await.replay(&run).await.unwrap();
+    let replay = home.app().await.runs().replay(&run).await.unwrap();
     assert!(replay.identical, "{:?}", replay.checkpoints);
 }
 
@@ -222,7 +222,7 @@ async fn stopping_leaves_what_is_unfinished_for_the_next_start() {
     assert_eq!(home.count("tasks WHERE result_summary IS NOT NULL"), 30);
     assert_eq!(home.drafts().len(), 30);
     let added =
-        home.app().await.add_task(NewTask { objective: "One more".into(), ..NewTask::default() }).await.unwrap();
+        home.app().await.tasks().add(NewTask { objective: "One more".into(), ..NewTask::default() }).await.unwrap();
     assert_eq!(added.number, Some(31));
     eventually("nothing is left running", || (home.count("run WHERE status = 'running'") == 0).then_some(()));
 }

@@ -121,7 +121,7 @@ async fn an_account_that_nobody_polls_is_found_after_a_day() {
     let home = TestHome::active();
     home.once().await;
     let codes = async || {
-        let health = home.app().await.health().await.unwrap();
+        let health = home.app().await.health().check().await.unwrap();
         health.findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
     };
     home.clock.advance(23 * 3600);

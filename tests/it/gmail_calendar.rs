@@ -119,7 +119,7 @@ async fn what_the_calendar_said_is_recorded_and_never_asked_again() {
     assert_eq!(asked, 1);
     let app = home.app().await;
     for run in home.sql("SELECT run_id FROM run") {
-        let replay = app.replay(&run[0]).await.unwrap();
+        let replay = app.runs().replay(&run[0]).await.unwrap();
         assert!(replay.identical, "{replay:?}");
     }
     assert_eq!(google.calls("POST", "/freeBusy"), asked);
@@ -247,7 +247,7 @@ async fn answered(there: &[(&str, Value)]) -> (Google, TestHome, String) {
     }
     kick_off_mail(&google, YOU, home.clock.now());
     home.once().await;
-    let page = home.app().await.item_detail("1").await.unwrap();
+    let page = home.app().await.approvals().detail("1").await.unwrap();
     let facts = page.item.body["planned"]["invitation"]["in_calendar"].to_string();
     approve(&home).await;
     (google, home, facts)

@@ -29,6 +29,7 @@ impl Office {
     async fn approve(&self, asked: &Asked) {
         self.yard
             .app
+            .approvals()
             .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
             .await
             .unwrap();
@@ -347,7 +348,7 @@ async fn an_edited_task_stops_what_waits_as_a_draft() {
     let carried = office.yard.carry(asked.action.action_id).await;
     assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
     assert_eq!(office.you().drafts().len(), 1);
-    office.yard.app.edit_task("1", TaskEditKind::Objective("Say Monday".into()), "").await.unwrap();
+    office.yard.app.tasks().edit("1", TaskEditKind::Objective("Say Monday".into()), "").await.unwrap();
     office.yard.home.clock.advance(61);
     assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
     assert!(office.you().sent().is_empty() && office.you().drafts().is_empty(), "neither sent nor left behind");

@@ -114,14 +114,14 @@ async fn what_is_too_much_to_be_read_is_part_of_the_gap() {
     }
     google.breaks(Fault::on("GET", "/history?", Trouble::HistoryGone));
     once(paged(&home, &google, 3, 4).await).await;
-    let health = home.app().await.health().await.unwrap();
+    let health = home.app().await.health().check().await.unwrap();
     let condition = health.accounts.iter().find_map(|account| account.condition.clone()).unwrap();
     // Some of the seven were read, some were not; all are the gap.
     assert_eq!((condition.missed, condition.backlog), (7, 0));
     assert!(keys(&home).len() < 9);
     // They are counted once.
     home.once().await;
-    let again = home.app().await.health().await.unwrap();
+    let again = home.app().await.health().check().await.unwrap();
     let condition = again.accounts.iter().find_map(|account| account.condition.clone()).unwrap();
     assert_eq!(condition.missed, 7);
 }
@@ -137,7 +137,7 @@ async fn an_expired_cursor_is_mended_and_the_gap_is_a_number() {
     google.breaks(Fault::on("GET", "/history?", Trouble::HistoryGone));
     home.once().await;
     assert_eq!(keys(&home), set([known].into_iter().chain(missed)));
-    let health = home.app().await.health().await.unwrap();
+    let health = home.app().await.health().check().await.unwrap();
     let condition = health.accounts.iter().find_map(|account| account.condition.clone()).unwrap();
     assert_eq!((condition.missed, condition.backlog, health.unaccounted), (2, 0, 0));
     assert_eq!(home.count("run WHERE kind = 'mail'"), 3, "each is worked once");
@@ -303,7 +303,7 @@ async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
     );
     let rows = home.sql("SELECT account, source_key, state FROM ledger ORDER BY account");
     assert_eq!(rows, [["files", "INBOX/two", "task"], ["second", &mine, "task"]]);
-    let health = home.app().await.health().await.unwrap();
+    let health = home.app().await.health().check().await.unwrap();
     let signed_in: Vec<(String, bool)> = health
         .accounts
         .iter()
@@ -330,7 +330,7 @@ async fn each_account_writes_as_its_own_address() {
     let app = home.app().await;
     for (name, address) in [WORK, "second"].iter().zip(&people) {
         sign_in(&home, &google, name, address);
-        app.set_mode(name, AccountMode::Active).await.unwrap();
+        app.accounts().set_mode(name, AccountMode::Active).await.unwrap();
         let meeting = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
         let letter = home.letter(name).verified().body(meeting).text();
         google.person(address).receives(letter.replace("you@home.example", address).replace('\n', "\r\n"));
@@ -359,10 +359,10 @@ async fn a_new_account_observes_and_a_preview_touches_nothing() {
     }
     you.receives(home.letter("old").date("Mon, 2 Nov 2026 09:00:00 +0000").question().text());
     let app = home.app().await;
-    let preview = app.preview(WORK, None).await.unwrap();
+    let preview = app.preview().read_place(WORK, None).await.unwrap();
     assert_eq!((preview.mails, preview.tasks, preview.sent, preview.unreadable), (4, 4, 0, 0));
     assert_eq!(preview.span, "of the last 30 days");
-    assert_eq!(app.preview(WORK, Some(7)).await.unwrap().mails, 3);
+    assert_eq!(app.preview().read_place(WORK, Some(7)).await.unwrap().mails, 3);
     assert_eq!(home.count("ledger"), 0);
     home.once().await;
     assert_eq!(

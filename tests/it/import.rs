@@ -114,14 +114,14 @@ async fn what_cannot_be_read_is_in_the_ledger_and_read_when_it_can_be() {
     // It is there when the archive is listed, and not when its turn comes.
     let lost = place.join("n69.eml");
     let app = home.app().await;
-    let report = app.import(&place, "past", false, |_| drop(fs::remove_file(&lost))).await.unwrap();
+    let report = app.mail().import(&place, "past", false, |_| drop(fs::remove_file(&lost))).await.unwrap();
     assert_eq!((report.mails, report.new, report.unreadable), (70, 70, 1));
     let parked = || home.sql("SELECT state, reason FROM ledger WHERE source_key LIKE 'file/%'");
     assert_eq!(parked().len(), 1);
     assert!(parked()[0][0] == "parked" && parked()[0][1].contains("n69.eml cannot be read"), "{:?}", parked());
-    assert_eq!(app.import(&place, "past", false, |_| ()).await.unwrap().new, 0);
+    assert_eq!(app.mail().import(&place, "past", false, |_| ()).await.unwrap().new, 0);
     fs::write(&lost, letters[69].text()).unwrap();
-    let report = app.import(&place, "past", false, |_| ()).await.unwrap();
+    let report = app.mail().import(&place, "past", false, |_| ()).await.unwrap();
     assert_eq!((report.mails, report.new, report.unreadable), (70, 1, 0));
     assert_eq!(parked()[0][0], "gone");
     assert_eq!(home.count("mail WHERE subject = 'About n69'"), 1);

@@ -130,13 +130,13 @@ async fn live(home: &TestHome, nth: usize, act: &Act) {
     let outcome = match act {
         Act::Add(priority) => {
             let new = NewTask { objective: format!("Task {nth}"), priority: *priority, deadline: None };
-            app.add_task(new).await.map(drop)
+            app.tasks().add(new).await.map(drop)
         }
         Act::Edit(number, wish) => edit(&app, &number.to_string(), wish).await,
         Act::Decide(verdict) => decide(&app, *verdict).await,
-        Act::NotATask(mail) => app.mark_not_a_task(MailId((*mail).into()), "").await,
-        Act::MakeTask(mail) => app.make_task(MailId((*mail).into()), "").await.map(drop),
-        Act::Mute(mail, on) => app.set_sender_muted(MailId((*mail).into()), *on).await.map(drop),
+        Act::NotATask(mail) => app.mail().mark_not_a_task(MailId((*mail).into()), "").await,
+        Act::MakeTask(mail) => app.mail().make_task(MailId((*mail).into()), "").await.map(drop),
+        Act::Mute(mail, on) => app.mail().set_sender_muted(MailId((*mail).into()), *on).await.map(drop),
         Act::Mode(active) => {
             set_mode(&app, if *active { AccountMode::Active } else { AccountMode::Observe }).await;
             Ok(())
@@ -151,9 +151,9 @@ async fn live(home: &TestHome, nth: usize, act: &Act) {
 
 /// On the first of what waits, if anything does.
 async fn decide(app: &App, verdict: DecisionKind) -> anyhow::Result<()> {
-    match app.items().await?.first() {
-        Some(item) if verdict == DecisionKind::Approve => app.approve(item).await.map(drop),
-        Some(item) => app.answer(&item.number.to_string(), verdict, "").await.map(drop),
+    match app.approvals().list().await?.first() {
+        Some(item) if verdict == DecisionKind::Approve => app.approvals().approve(item).await.map(drop),
+        Some(item) => app.approvals().answer(&item.number.to_string(), verdict, "").await.map(drop),
         None => Ok(()),
     }
 }
@@ -169,7 +169,7 @@ async fn edit(app: &App, task: &str, wish: &Wish) -> anyhow::Result<()> {
         Wish::Snooze => TaskEditKind::Snooze(Some("2026-12-01T12:00:00Z".parse()?)),
         Wish::Undo => TaskEditKind::Reopen,
     };
-    app.edit_task(task, wish, "story").await.map(drop)
+    app.tasks().edit(task, wish, "story").await.map(drop)
 }
 
 fn post(home: &TestHome, nth: usize, kind: u8) {
@@ -261,8 +261,8 @@ fn no_order_of_acts_breaks_the_life_cycle() {
 
 async fn everything_done_can_be_done_again(home: &TestHome) {
     let app = home.app().await;
-    for run in app.list_runs(None, 1000).await.unwrap() {
-        let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+    for run in app.runs().list(None, 1000).await.unwrap() {
+        let replay = app.runs().replay(&run.run_id.to_string()).await.unwrap();
         // What failed then does not fail now: the node was mended.
         let faulty =
             home.count(&format!("checkpoint WHERE run_id = '{}' AND move LIKE '%out of order%'", run.run_id)) > 0;

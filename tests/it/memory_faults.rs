@@ -33,7 +33,7 @@ pub(crate) async fn add_tasks(app: &App, count: usize) {
         let app = app.clone();
         // A level given by hand need not be judged.
         let new = NewTask { objective, priority: Some(Priority::Low), ..NewTask::default() };
-        adding.spawn(async move { app.add_task(new).await.unwrap() });
+        adding.spawn(async move { app.tasks().add(new).await.unwrap() });
     }
     adding.join_all().await;
 }
@@ -123,7 +123,7 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
     // For an hour nothing more is said, nobody waits for it, and every door knows.
     for _ in 0..60 {
         home.clock.advance(60);
-        assert_eq!(app.embed_due_documents().await.unwrap().notice(), None);
+        assert_eq!(app.search().embed_due_documents().await.unwrap().notice(), None);
         let begun = Instant::now();
         let asked = app.memory.find_nearest(&Filter::account(&AccountId::from(WORK)), "keys of the house", 5).await;
         assert!(matches!(asked, Err(MemoryError::Unreachable { .. })), "{asked:?}");
@@ -131,15 +131,15 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
     }
     home.post(&home.letter("later").question());
     assert_eq!(worker.run_once().await.unwrap().memory, None, "once is enough");
-    assert!(app.health().await.unwrap().memory.trouble.unwrap().contains("cannot be reached"));
+    assert!(app.health().check().await.unwrap().memory.trouble.unwrap().contains("cannot be reached"));
 
     peer.come_back();
     home.clock.advance(61);
-    let back = app.embed_due_documents().await.unwrap().notice().expect("it is said");
+    let back = app.search().embed_due_documents().await.unwrap().notice().expect("it is said");
     assert!(back.contains("back"), "{back}");
     assert_eq!(home.count("search_due"), 0);
     assert!(peer.points(COLLECTION) > known);
-    assert_eq!(app.health().await.unwrap().memory.trouble, None);
+    assert_eq!(app.health().check().await.unwrap().memory.trouble, None);
     must_find_all(&home, &app).await;
     worker.stop().await;
     home.must_be_sound().await;
@@ -182,10 +182,10 @@ async fn a_collection_that_does_not_fit_is_made_anew() {
     worker.run_once().await.unwrap();
     peer.make_foreign(COLLECTION, 7, Distance::Cosine);
     add_tasks(&worker.app, 1).await;
-    let said = worker.app.embed_due_documents().await.unwrap().notice().expect("it is said");
+    let said = worker.app.search().embed_due_documents().await.unwrap().notice().expect("it is said");
     assert!(said.contains("refused"), "{said}");
     home.clock.advance(10);
-    assert!(worker.app.embed_due_documents().await.unwrap().notice().unwrap().contains("back"));
+    assert!(worker.app.search().embed_due_documents().await.unwrap().notice().unwrap().contains("back"));
     assert_eq!(home.count("search_due"), 0);
     // Or what it is asked next: then it is mended before anything is given to it, and there is nothing to say.
     peer.make_foreign(COLLECTION, 7, Distance::Cosine);
@@ -223,7 +223,7 @@ async fn a_server_that_lost_its_disk_is_given_everything_again() {
     peer.lose_everything();
     assert!(worker.app.memory.search_dense(&AccountId::from(WORK), "the house", 5).await.is_err());
     home.clock.advance(10);
-    worker.app.embed_due_documents().await.unwrap();
+    worker.app.search().embed_due_documents().await.unwrap();
     assert_eq!((peer.points(COLLECTION), home.count("search_due")), (points, 0));
     must_find_all(&home, &worker.app).await;
     worker.stop().await;
@@ -249,7 +249,7 @@ async fn rows_that_are_no_vectors_are_made_anew() {
     let app = home.app().await;
     // Asked before it is healed, it does not fall over; and now it knows.
     app.memory.search_dense(&AccountId::from(WORK), "keys of the house", 5).await.unwrap();
-    assert_eq!(app.embed_due_documents().await.unwrap().notice(), None);
+    assert_eq!(app.search().embed_due_documents().await.unwrap().notice(), None);
     must_be_complete(&home);
     assert_eq!(home.count("search_vector"), before);
     assert_eq!(home.count("search_vector WHERE length(bytes) = 196 AND kind IN ('task', 'mail')"), before);

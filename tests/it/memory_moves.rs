@@ -40,7 +40,8 @@ async fn to_a_server_and_back() {
     let asked = home.app().await.memory.search_dense(&AccountId::from(WORK), "the keys", 5).await;
     assert!(matches!(&asked, Err(MemoryError::OriginMismatch { .. })), "{asked:?}");
     let mut told = Vec::new();
-    let status = home.app().await.rebuild_memory(|progress| told.push((progress.done, progress.total))).await.unwrap();
+    let status =
+        home.app().await.search().rebuild_memory(|progress| told.push((progress.done, progress.total))).await.unwrap();
     assert_eq!((status.vectors, status.due, &status.foreign), (Some(here), 0, &None), "{status:?}");
     assert_eq!((peer.points(COLLECTION) as u64, home.count("search_vector")), (here, 0));
     assert!(told.len() >= 2 && told.last().is_some_and(|(done, total)| done == total), "{told:?}");

@@ -107,17 +107,17 @@ async fn however_its_calls_end_work_goes_on_and_it_ends_complete() {
         assert_eq!(home.count("tasks"), nth + 1, "{happened:?}");
         drop(worker.app.memory.search_dense(&AccountId::from(WORK), "back at the house", 5).await);
         home.clock.advance(i64::try_from(dice.below(90)).unwrap());
-        worker.app.embed_due_documents().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
+        worker.app.search().embed_due_documents().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
     }
     // It behaves again.
     peer.go_away();
     peer.come_back();
     for _ in 0..2 {
         home.clock.advance(61);
-        worker.app.embed_due_documents().await.unwrap();
+        worker.app.search().embed_due_documents().await.unwrap();
     }
     assert_eq!(home.count("search_due"), 0, "{happened:?}");
-    assert_eq!(worker.app.health().await.unwrap().memory.trouble, None, "{happened:?}");
+    assert_eq!(worker.app.health().check().await.unwrap().memory.trouble, None, "{happened:?}");
     let stored: BTreeSet<String> = home.sql("SELECT doc FROM search_doc").into_iter().flatten().collect();
     assert_eq!(documents_on(&peer), stored, "{happened:?}");
     assert_eq!(peer.indexes(COLLECTION), INDEXES, "{happened:?}");

@@ -34,8 +34,8 @@ async fn a_replay_makes_no_calls_with_the_model_on_or_off() {
             home.write("adjutant.toml", &config);
         }
         let app = home.app().await;
-        for run in app.list_runs(None, 1000).await.unwrap() {
-            let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+        for run in app.runs().list(None, 1000).await.unwrap() {
+            let replay = app.runs().replay(&run.run_id.to_string()).await.unwrap();
             assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
             assert_eq!(replay.calls_made, 0);
         }
@@ -51,8 +51,8 @@ async fn a_run_without_a_model_replays_with_one() {
     let server = Server::kind();
     with_model(&home, &server, "");
     let app = home.app().await;
-    for run in app.list_runs(None, 1000).await.unwrap() {
-        assert!(app.replay(&run.run_id.to_string()).await.unwrap().identical, "{}", run.run_id);
+    for run in app.runs().list(None, 1000).await.unwrap() {
+        assert!(app.runs().replay(&run.run_id.to_string()).await.unwrap().identical, "{}", run.run_id);
     }
     assert_eq!(server.count(), 0);
 }
@@ -75,8 +75,8 @@ async fn two_mails_about_one_invoice_read_at_once_are_one_task() {
     assert_eq!(home.sql("SELECT state FROM ledger ORDER BY state"), [["linked"], ["task"]]);
     assert_eq!(home.count("tasks"), 1);
     let app = home.app().await;
-    for run in app.list_runs(None, 1000).await.unwrap() {
-        let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+    for run in app.runs().list(None, 1000).await.unwrap() {
+        let replay = app.runs().replay(&run.run_id.to_string()).await.unwrap();
         assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
     }
     home.must_be_sound().await;
@@ -97,15 +97,15 @@ async fn a_fork_asks_again_from_its_node_only() {
         let before = server.count();
         home.clock.advance(1);
         let app = home.app().await;
-        let fork = app.fork(&run, from).await.unwrap();
-        app.finish_runs().await.unwrap();
+        let fork = app.runs().fork(&run, from).await.unwrap();
+        app.worker().finish_runs().await.unwrap();
         let mut asked: Vec<String> = server.asked().split_off(before).into_iter().map(|asked| asked.prompt).collect();
         asked.sort();
         // The run was parked by its sending, so the fork may end before it sums up.
         let parked = home.sql_one(&format!("SELECT status FROM run WHERE run_id = '{fork}'")) == "parked";
         let expected: Vec<&str> = expected.into_iter().filter(|name| !parked || *name != "generate_response").collect();
         assert_eq!(asked, expected, "from {from}");
-        assert!(app.replay(&fork.to_string()).await.unwrap().identical, "from {from}");
+        assert!(app.runs().replay(&fork.to_string()).await.unwrap().identical, "from {from}");
     }
     assert!(home.sent().is_empty());
 }

@@ -24,7 +24,7 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut SeededRandom) {
     let begin = test_home.clock.now();
     let end = begin.plus(Duration::days(days));
     let mut app = test_home.app().await;
-    app.run_nightly_if_due().await.unwrap();
+    app.nightly().run_if_due().await.unwrap();
     let (mut held, mut restarts, mut suspensions, mut by_hand, mut cut_off) = (0, 0, 0, 0, 0);
     while test_home.clock.now() < end {
         match dice.below(60) {
@@ -39,11 +39,11 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut SeededRandom) {
             }
             2 => {
                 by_hand += 1;
-                app.run_nightly_unless_done_today().await.unwrap();
+                app.nightly().run_unless_done_today().await.unwrap();
             }
             _ => test_home.clock.advance(i64::try_from(60 + dice.below(90 * 60)).unwrap()),
         }
-        if app.run_nightly_if_due().await.unwrap().is_some() {
+        if app.nightly().run_if_due().await.unwrap().is_some() {
             held += 1;
             // A crash just before the end of some: the date is open again, and taken up by its own run.
             if dice.below(12) == 0 {
@@ -52,7 +52,7 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut SeededRandom) {
                 test_home.database().execute_batch(sql).unwrap();
                 drop(app);
                 app = test_home.app().await;
-                assert!(app.run_nightly_if_due().await.unwrap().is_some(), "what was cut off is taken up");
+                assert!(app.nightly().run_if_due().await.unwrap().is_some(), "what was cut off is taken up");
             }
         }
     }

@@ -91,13 +91,13 @@ async fn reflections_of_both_kinds_are_written_again_when_they_are_lost() {
     );
     home.once().await;
     let app = home.app().await;
-    app.edit_task("1", TaskEditKind::Priority(Priority::High), "it matters").await.unwrap();
-    app.make_task(MailId(2), "").await.unwrap();
-    app.finish_runs().await.unwrap();
-    app.edit_task("1", TaskEditKind::Cancel, "").await.unwrap();
+    app.tasks().edit("1", TaskEditKind::Priority(Priority::High), "it matters").await.unwrap();
+    app.mail().make_task(MailId(2), "").await.unwrap();
+    app.worker().finish_runs().await.unwrap();
+    app.tasks().edit("1", TaskEditKind::Cancel, "").await.unwrap();
     home.clock.advance(60);
-    app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();
-    app.log_and_explain_correction(|_| true).await.unwrap();
+    app.tasks().edit("1", TaskEditKind::Reopen, "").await.unwrap();
+    app.rules().log_and_explain_correction(|_| true).await.unwrap();
     home.once().await;
     let before = lines(&home);
     let what: Vec<&str> =
@@ -135,11 +135,11 @@ async fn not_a_task_and_should_have_been_one_are_learned_and_heeded() {
         home.once().await;
         let app = home.app().await;
         if nth < 3 {
-            app.make_task(MailId(nth + 1), "").await.unwrap();
-            app.finish_runs().await.unwrap();
+            app.mail().make_task(MailId(nth + 1), "").await.unwrap();
+            app.worker().finish_runs().await.unwrap();
         }
         home.clock.advance(24 * 3600);
-        app.run_nightly_unless_done_today().await.unwrap();
+        app.nightly().run_unless_done_today().await.unwrap();
     }
     let states: Vec<String> = home.sql("SELECT state FROM ledger ORDER BY mail_id").into_iter().flatten().collect();
     assert_eq!(states, ["task"; 5], "{:?}", home.sql("SELECT state, reason FROM ledger"));

@@ -35,7 +35,7 @@ async fn taught(home: &TestHome, from: &str, level: Priority, headers: &[&str]) 
         home.once().await;
         let app = home.app().await;
         let task = home.sql_one(&format!("SELECT task_id FROM tasks WHERE source = 'email:<{id}@it.example>'"));
-        app.edit_task(&task, TaskEditKind::Priority(level), "").await.unwrap();
+        app.tasks().edit(&task, TaskEditKind::Priority(level), "").await.unwrap();
         home.clock.advance(24 * 3600);
     }
     home.app().await
@@ -51,29 +51,29 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
     let mine = format!("# my own words\n{BUILT_IN}");
     home.write("rules/priority.yml", &mine);
     let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
-    let proposal = app.preview_nightly().await.unwrap();
+    let proposal = app.nightly().preview().await.unwrap();
     assert_eq!(proposal.adopted.len(), 1, "{proposal:?}");
     assert_eq!(rules(&home), mine, "a dry run touches nothing");
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     let learned = rules(&home);
     assert!(learned.starts_with("# my own words\n") && learned.contains("ann@shop.example"), "{learned}");
-    let history = app.rules_history().await.unwrap();
+    let history = app.rules().history().await.unwrap();
     assert_eq!(history.len(), 2);
     assert!(history[0].current && history[0].row.why.contains("mail from ann@shop.example is at least high"));
-    assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3]);
-    let diff = app.rules_diff(None).await.unwrap();
+    assert_eq!(app.rules().learned_entries().await.unwrap()[0].evidence, [1, 2, 3]);
+    let diff = app.rules().diff(None).await.unwrap();
     assert!(diff.iter().any(|line| line.sign == '+' && line.line.contains("ann@shop.example")), "{diff:?}");
-    app.roll_back_rules(None).await.unwrap();
+    app.rules().roll_back(None).await.unwrap();
     assert_eq!(rules(&home), mine, "byte for byte");
     // The same corrections teach no second time; newer ones do.
     home.clock.advance(24 * 3600);
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     assert_eq!(rules(&home), mine);
-    let back = app.roll_back_rules(Some(history[0].row.version)).await.unwrap();
+    let back = app.rules().roll_back(Some(history[0].row.version)).await.unwrap();
     assert_eq!(rules(&home), learned, "forth again");
-    assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3], "with where it came from");
+    assert_eq!(app.rules().learned_entries().await.unwrap()[0].evidence, [1, 2, 3], "with where it came from");
     assert!(back > history[0].row.version);
-    let none = app.roll_back_rules(Some(999)).await.unwrap_err();
+    let none = app.rules().roll_back(Some(999)).await.unwrap_err();
     assert!(none.to_string().contains("no version 999"), "{none:#}");
     home.must_be_sound().await;
 }
@@ -82,10 +82,10 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
 async fn what_a_person_wrote_since_stays_in_a_rollback() {
     let home = TestHome::active();
     let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     let edited = rules(&home).replace("default: low", "default: med");
     home.write("rules/priority.yml", &edited);
-    app.roll_back_rules(Some(1)).await.unwrap();
+    app.rules().roll_back(Some(1)).await.unwrap();
     assert_eq!(rules(&home), BUILT_IN.replace("default: low", "default: med"));
 }
 
@@ -93,18 +93,18 @@ async fn what_a_person_wrote_since_stays_in_a_rollback() {
 async fn each_rollback_goes_one_night_further_back() {
     let home = TestHome::active();
     let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     let one = rules(&home);
     let app = taught(&home, "bob@mill.example", Priority::High, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     assert!(rules(&home).contains("bob@mill.example"), "{}", rules(&home));
     let own = |text: &str| text.replace("default: low", "default: med");
     home.write("rules/priority.yml", &own(&rules(&home)));
     for expected in [&one, BUILT_IN] {
-        app.roll_back_rules(None).await.unwrap();
+        app.rules().roll_back(None).await.unwrap();
         assert_eq!(rules(&home), own(expected));
     }
-    assert!(app.roll_back_rules(None).await.is_err(), "there is nothing before the first");
+    assert!(app.rules().roll_back(None).await.is_err(), "there is nothing before the first");
     home.must_be_sound().await;
 }
 
@@ -112,37 +112,37 @@ async fn each_rollback_goes_one_night_further_back() {
 async fn dates_that_were_missed_have_their_row_even_when_a_person_was_faster_today() {
     let home = TestHome::active();
     let app = home.app().await;
-    assert!(app.run_nightly_if_due().await.unwrap().is_none(), "the first start has nothing to make up for");
+    assert!(app.nightly().run_if_due().await.unwrap().is_none(), "the first start has nothing to make up for");
     home.clock.advance(3 * 24 * 3600);
-    app.run_nightly_unless_done_today().await.unwrap();
-    assert!(app.run_nightly_if_due().await.unwrap().is_some());
+    app.nightly().run_unless_done_today().await.unwrap();
+    assert!(app.nightly().run_if_due().await.unwrap().is_some());
     let dates = home.sql("SELECT date, state FROM nightly ORDER BY date");
     let expected = [["2026-11-17", "caught_up"], ["2026-11-18", "done"], ["2026-11-19", "done"]];
     assert_eq!(dates, expected);
-    assert!(app.run_nightly_if_due().await.unwrap().is_none());
+    assert!(app.nightly().run_if_due().await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_taken_out_by_hand_is_not_learned_again() {
     let home = TestHome::active();
     let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     home.write("rules/priority.yml", BUILT_IN);
     for _ in 0..2 {
         home.clock.advance(24 * 3600);
-        app.run_nightly_unless_done_today().await.unwrap();
+        app.nightly().run_unless_done_today().await.unwrap();
         assert_eq!(rules(&home), BUILT_IN);
     }
-    assert!(app.rules_history().await.unwrap()[0].row.why.contains("you took out"));
+    assert!(app.rules().history().await.unwrap()[0].row.why.contains("you took out"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
     let home = TestHome::active();
     let app = taught(&home, "ann@shop.example", Priority::High, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     let learned = rules(&home);
-    let entries = app.learned_entries().await.unwrap();
+    let entries = app.rules().learned_entries().await.unwrap();
     let levels = || home.sql("SELECT task_id, priority FROM tasks ORDER BY task_id");
     let before = levels();
     let path = home.root().join("rules/priority.yml");
@@ -152,15 +152,15 @@ async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
             None => fs::remove_file(&path).unwrap(),
         }
         home.clock.advance(24 * 3600);
-        app.run_nightly_unless_done_today().await.unwrap();
+        app.nightly().run_unless_done_today().await.unwrap();
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "nothing is written into it");
-        assert_eq!(app.learned_entries().await.unwrap(), entries, "{text:?}");
+        assert_eq!(app.rules().learned_entries().await.unwrap(), entries, "{text:?}");
         assert_eq!(levels(), before, "{text:?}");
     }
     // Back, and nothing is forgotten.
     home.write("rules/priority.yml", &learned);
     home.clock.advance(24 * 3600);
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     assert_eq!(rules(&home), learned);
     home.must_be_sound().await;
 }
@@ -169,21 +169,21 @@ async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
 async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
     let home = TestHome::active();
     let app = taught(&home, "ivo@lunch.example", Priority::Low, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     assert_eq!(rules(&home), BUILT_IN, "nothing is lowered unasked");
-    let items = app.items().await.unwrap();
+    let items = app.approvals().list().await.unwrap();
     assert_eq!(items.iter().filter(|item| item.kind == ItemKind::RuleProposal).count(), 1, "{items:?}");
     let item = items.iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
     assert!(item.title.contains("mail from ivo@lunch.example is at most low"), "{}", item.title);
     // Not asked twice while it waits.
     home.clock.advance(24 * 3600);
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     assert_eq!(home.count("proposal"), 1);
     let unseen = adjutant::model::ItemRow { action_sha256: None, ..item.clone() };
-    assert!(app.approve(&unseen).await.is_err(), "a yes names what was seen, also of a rule");
-    app.approve(item).await.unwrap();
+    assert!(app.approvals().approve(&unseen).await.is_err(), "a yes names what was seen, also of a rule");
+    app.approvals().approve(item).await.unwrap();
     assert!(rules(&home).contains("cap: low"), "{}", rules(&home));
-    assert_eq!(app.rules_history().await.unwrap()[0].row.who, "approval");
+    assert_eq!(app.rules().history().await.unwrap()[0].row.who, "approval");
     home.must_be_sound().await;
 }
 
@@ -191,12 +191,13 @@ async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
 async fn a_no_is_remembered() {
     let home = TestHome::active();
     let app = taught(&home, "ivo@lunch.example", Priority::Low, &[]).await;
-    app.run_nightly_unless_done_today().await.unwrap();
-    let item = app.items().await.unwrap().into_iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
-    app.answer(&item.item_id.to_string(), DecisionKind::Reject, "he is my friend").await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
+    let item =
+        app.approvals().list().await.unwrap().into_iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
+    app.approvals().answer(&item.item_id.to_string(), DecisionKind::Reject, "he is my friend").await.unwrap();
     for _ in 0..3 {
         home.clock.advance(24 * 3600);
-        app.run_nightly_unless_done_today().await.unwrap();
+        app.nightly().run_unless_done_today().await.unwrap();
     }
     assert_eq!(home.count("proposal"), 1, "a no is not asked again");
     assert_eq!(rules(&home), BUILT_IN);
@@ -219,9 +220,9 @@ async fn duplicates_are_cancelled_only_where_nobody_has_touched_them() {
     let app = home.app().await;
     assert_eq!(home.count("tasks"), 4);
     let fourth = home.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");
-    app.edit_task(&fourth, TaskEditKind::Priority(Priority::High), "").await.unwrap();
+    app.tasks().edit(&fourth, TaskEditKind::Priority(Priority::High), "").await.unwrap();
     home.clock.advance(24 * 3600);
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     let cancelled = home.sql("SELECT source FROM tasks WHERE status = 'CANCELLED'");
     assert_eq!(cancelled, [["email:<two@it.example>"]]);
     assert!(home.sql_one("SELECT why FROM task_history WHERE who = 'night'").contains("the same mail again"));

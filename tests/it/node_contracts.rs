@@ -32,8 +32,8 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
     home.once().await;
     let app = home.app().await;
     let mut seen: BTreeSet<(NodeName, &str)> = BTreeSet::new();
-    for run in app.list_runs(None, 1000).await.unwrap() {
-        let detail = app.run_detail(&run.run_id.to_string()).await.unwrap();
+    for run in app.runs().list(None, 1000).await.unwrap() {
+        let detail = app.runs().detail(&run.run_id.to_string()).await.unwrap();
         assert!(!detail.checkpoints.is_empty(), "{}", run.run_id);
         for checkpoint in detail.checkpoints {
             for change in &checkpoint.changes {

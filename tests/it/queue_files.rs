@@ -88,7 +88,7 @@ async fn a_used_file_does_not_count_again_after_an_undo() {
     home.clock.advance(1);
     home.once().await;
     assert_eq!(home.count("outbox WHERE state = 'held'"), 1);
-    home.app().await.revoke_approval(item.parse().unwrap()).await.unwrap();
+    home.app().await.approvals().revoke(item.parse().unwrap()).await.unwrap();
     drop_file(&home, &name, &decision(&shown, "approve"), 0o600);
     home.clock.advance(700);
     home.once().await;
@@ -187,18 +187,18 @@ async fn hostile_names_open_nothing_outside_the_queue() {
             continue;
         }
         // As an id on the command line: not found, whatever it says.
-        assert!(app.item_detail(&name).await.is_err(), "{name:?}");
-        assert!(app.answer(&name, DecisionKind::Reject, "").await.is_err(), "{name:?}");
+        assert!(app.approvals().detail(&name).await.is_err(), "{name:?}");
+        assert!(app.approvals().answer(&name, DecisionKind::Reject, "").await.is_err(), "{name:?}");
         // As a file name, where the file system can carry it.
         if !name.contains(['/', '\0']) && name != "." && name != ".." && name != "quarantine" && name.len() < 250 {
             drop_file(&home, &name, &good, 0o600);
         }
         if nth % 50 == 49 {
-            app.reconcile_queue().await.unwrap();
+            app.approvals().reconcile_queue().await.unwrap();
             assert_eq!(queue(&home), [format!("{item}.json")]);
         }
     }
-    app.reconcile_queue().await.unwrap();
+    app.approvals().reconcile_queue().await.unwrap();
     assert!(!canary.exists());
     assert_eq!((home.sent().len(), home.count("approval"), queue(&home).len()), (0, 0, 1));
     println!("{cases} hostile names");

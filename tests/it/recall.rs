@@ -42,7 +42,7 @@ async fn keep(app: &App, account: &str, texts: &[String]) -> Vec<String> {
         at,
     };
     app.store.write(Write::RecordArrivals(Box::new(batch))).await.unwrap();
-    let keys = app.store.read(|reader| reader.ledger_rows(None, 100_000)).await.unwrap();
+    let keys = app.store.read(|reader| reader.ledger().list(None, 100_000)).await.unwrap();
     let docs: HashMap<String, String> = keys
         .into_iter()
         .filter(|row| row.account == account)
@@ -67,7 +67,10 @@ fn pairs(name: &str) -> Vec<(String, String)> {
 async fn recalls(app: &App, account: &AccountId, asked: &[(String, String)]) -> [f64; 3] {
     let mut found = [0.0; 3];
     for (text, doc) in asked {
-        let words = app.store.read_blocking(|reader| reader.find(text, account, SearchDepth::PERSON, FIRST)).unwrap();
+        let words = app
+            .store
+            .read_blocking(|reader| reader.documents().find(text, account, SearchDepth::PERSON, FIRST))
+            .unwrap();
         let near = app.memory.search_dense(account, text, FIRST).await.unwrap();
         let both = app.memory.search(&question(account, text)).await.unwrap().found;
         for (sum, hit) in found.iter_mut().zip([
@@ -138,10 +141,10 @@ async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
     let home = TestHome::samples();
     home.once().await;
     let app = home.app().await;
-    let before = app.search("invoice 2041", 5).await.unwrap();
+    let before = app.search().find("invoice 2041", 5).await.unwrap();
     assert_eq!(before.trouble, None);
     app.store.write(Write::StoreSetting { name: "memory_place".into(), value: "elsewhere".into() }).await.unwrap();
-    let after = app.search("invoice 2041", 5).await.unwrap();
+    let after = app.search().find("invoice 2041", 5).await.unwrap();
     assert!(after.trouble.is_some());
     assert_eq!(after.found[0].doc, before.found[0].doc);
     assert!(after.found.iter().flat_map(|found| &found.reasons).all(|reason| reason.by != MatchKind::Meaning));
@@ -193,11 +196,16 @@ async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
         home.app()
             .await
             .store
-            .read_blocking(|reader| reader.find("furniture", &AccountId::from("samples"), SearchDepth::RUN, 5))
+            .read_blocking(|reader| reader.documents().find(
+                "furniture",
+                &AccountId::from("samples"),
+                SearchDepth::RUN,
+                5
+            ))
             .unwrap()
             .is_empty()
     );
     home.once().await;
-    let found = home.app().await.search("furniture", 5).await.unwrap().found;
+    let found = home.app().await.search().find("furniture", 5).await.unwrap().found;
     assert!(found.iter().any(|found| found.title.contains("Invoice 2041")), "{found:?}");
 }

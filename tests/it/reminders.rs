@@ -17,11 +17,11 @@ fn at(text: &str) -> Instant {
 
 /// What every door does: print, then mark. With `killed` the process dies in between.
 async fn show(app: &App, printed: &mut Vec<(TaskId, Instant, Instant)>, killed: bool) {
-    let due = app.due_reminders().await.unwrap();
+    let due = app.tasks().due_reminders().await.unwrap();
     let now = app.clock.now();
     printed.extend(due.iter().map(|row| (row.task_id, row.due_at, now)));
     if !killed {
-        app.mark_reminders_shown(&due).await.unwrap();
+        app.tasks().mark_reminders_shown(&due).await.unwrap();
     }
 }
 
@@ -34,7 +34,7 @@ async fn a_clock_that_jumped_ahead_and_back_does_not_silence_a_recurring_reminde
     let home = TestHome::active();
     let app = home.app().await;
     let objective = "remind me to water the plants every day at 9am".into();
-    app.add_task(NewTask { objective, ..NewTask::default() }).await.unwrap();
+    app.tasks().add(NewTask { objective, ..NewTask::default() }).await.unwrap();
     let (mut printed, years) = (Vec::new(), 1500 * 24 * 3600);
     home.clock.advance(years);
     show(&app, &mut printed, false).await;
@@ -53,7 +53,7 @@ async fn an_hour_that_has_passed_today_is_meant_for_tomorrow() {
     home.once().await;
     let app = home.app().await;
     let objective = "remind me to feed the cat at 6am".into();
-    app.add_task(NewTask { objective, priority: None, deadline: None }).await.unwrap();
+    app.tasks().add(NewTask { objective, priority: None, deadline: None }).await.unwrap();
     let due = home.sql("SELECT due_at FROM reminder ORDER BY due_at");
     assert_eq!(due, [["2026-11-17T06:00:00Z"], ["2026-11-17T06:15:00Z"]], "now is {NOW}");
 }
@@ -81,7 +81,7 @@ async fn a_note_to_oneself_is_shown_at_its_time_and_done_then() {
     assert_eq!(history, [["DONE", "reminder"]]);
     show(&app, &mut printed, false).await;
     assert_eq!(printed.len(), 2);
-    assert_eq!(app.recent_reminders().await.unwrap().len(), 1, "a person who was away still sees it");
+    assert_eq!(app.tasks().recent_reminders().await.unwrap().len(), 1, "a person who was away still sees it");
     home.must_be_sound().await;
 }
 
@@ -90,7 +90,7 @@ async fn typed_reminders_have_their_time_and_come_back() {
     let home = TestHome::active();
     let app = home.app().await;
     let add = async |text: &str| {
-        app.add_task(NewTask { objective: text.into(), ..NewTask::default() }).await.unwrap().task.task_id
+        app.tasks().add(NewTask { objective: text.into(), ..NewTask::default() }).await.unwrap().task.task_id
     };
     let plumber = add("Remind me to call the plumber at 14:30").await;
     let plants = add("Remind me every Monday at 9am to water the plants").await;
@@ -120,7 +120,7 @@ async fn typed_reminders_have_their_time_and_come_back() {
         "it comes again"
     );
     assert!(at(&row(plants)[0][0]) > app.clock.now());
-    app.edit_task(&plants.to_string(), TaskEditKind::Cancel, "").await.unwrap();
+    app.tasks().edit(&plants.to_string(), TaskEditKind::Cancel, "").await.unwrap();
     let before = printed.len();
     home.clock.advance(30 * 24 * 3600);
     show(&app, &mut printed, false).await;
@@ -161,7 +161,7 @@ async fn whatever_happens_each_is_shown_at_its_time_and_none_is_lost() {
                 let text = format!("Remind me {} to do thing {step}", every.unwrap_or_default());
                 let due = later(&mut dice);
                 let deadline = Some((due.to_string(), due));
-                let row = app.add_task(NewTask { objective: text, priority: None, deadline }).await.unwrap();
+                let row = app.tasks().add(NewTask { objective: text, priority: None, deadline }).await.unwrap();
                 let every = every.and_then(Recurrence::find_in_text);
                 ids.push(row.task.task_id);
                 asked.insert(row.task.task_id, Asked { due, every, first: due, snoozed: None, open: true });
@@ -170,20 +170,20 @@ async fn whatever_happens_each_is_shown_at_its_time_and_none_is_lost() {
                 let Some(task) = pick(&mut dice, &ids).filter(|task| asked[task].open) else { continue };
                 let due = later(&mut dice);
                 let wish = TaskEditKind::Deadline(Some(due.to_string()), Some(due));
-                app.edit_task(&task.to_string(), wish, "").await.unwrap();
+                app.tasks().edit(&task.to_string(), wish, "").await.unwrap();
                 let known = asked.get_mut(&task).unwrap();
                 (known.due, known.first) = (due, due);
             }
             3 => {
                 let Some(task) = pick(&mut dice, &ids).filter(|task| asked[task].open) else { continue };
                 let until = if dice.below(4) == 0 { None } else { Some(later(&mut dice)) };
-                app.edit_task(&task.to_string(), TaskEditKind::Snooze(until), "").await.unwrap();
+                app.tasks().edit(&task.to_string(), TaskEditKind::Snooze(until), "").await.unwrap();
                 asked.get_mut(&task).unwrap().snoozed = until;
             }
             4 => {
                 let Some(task) = pick(&mut dice, &ids).filter(|task| asked[task].open) else { continue };
                 let wish = if dice.below(2) == 0 { TaskEditKind::Cancel } else { TaskEditKind::Done };
-                app.edit_task(&task.to_string(), wish, "").await.unwrap();
+                app.tasks().edit(&task.to_string(), wish, "").await.unwrap();
                 asked.get_mut(&task).unwrap().open = false;
             }
             5 => home.clock.advance(dice.below(3 * 24 * 3600) as i64),

@@ -10,10 +10,10 @@ async fn every_run_of_the_samples_replays_identically_with_no_calls() {
     home.once().await;
     let before = home.dump();
     let app = home.app().await;
-    let runs = app.list_runs(None, 1000).await.unwrap();
+    let runs = app.runs().list(None, 1000).await.unwrap();
     assert!(runs.len() > 35, "{}", runs.len());
     for run in runs {
-        let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+        let replay = app.runs().replay(&run.run_id.to_string()).await.unwrap();
         assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
         assert_eq!((replay.calls_made, replay.checkpoints.len()), (0, run.seq as usize));
     }
@@ -29,7 +29,7 @@ async fn a_changed_record_is_noticed_by_a_replay() {
         .execute("UPDATE reply SET reply = replace(reply, '\"level\":\"critical\"', '\"level\":\"med\"') WHERE node = 'prioritise'", [])
         .unwrap();
     let run = home.sql_one("SELECT run_id FROM checkpoint WHERE node = 'prioritise' AND changes LIKE '%critical%'");
-    let replay = home.app().await.replay(&run).await.unwrap();
+    let replay = home.app().await.runs().replay(&run).await.unwrap();
     assert!(!replay.identical);
     assert!(replay.checkpoints.iter().any(|step| step.difference.contains("critical")), "{:?}", replay.checkpoints);
 }
@@ -59,16 +59,16 @@ async fn a_fork_from_any_node_leaves_everything_as_it_was() {
             let (before, drafts) = (kept(&home), home.drafts());
             home.clock.advance(1);
             let app = home.app().await;
-            let fork = app.fork(&run, node.parse::<NodeName>().unwrap()).await.unwrap();
-            app.finish_runs().await.unwrap();
-            let detail = app.run_detail(&fork.to_string()).await.unwrap();
+            let fork = app.runs().fork(&run, node.parse::<NodeName>().unwrap()).await.unwrap();
+            app.worker().finish_runs().await.unwrap();
+            let detail = app.runs().detail(&fork.to_string()).await.unwrap();
             assert_eq!(detail.row.fork_of.map(|id| id.to_string()).as_deref(), Some(run.as_str()));
             assert_ne!(detail.row.status.to_string(), "running");
             assert_eq!(
                 detail.row.status.to_string(),
                 home.sql_one(&format!("SELECT status FROM run WHERE run_id = '{run}'"))
             );
-            assert!(app.replay(&fork.to_string()).await.unwrap().identical, "from {node}");
+            assert!(app.runs().replay(&fork.to_string()).await.unwrap().identical, "from {node}");
             assert_eq!(kept(&home), before, "a fork of {run} from {node}");
             assert_eq!(home.drafts(), drafts);
             forked += 1;
@@ -85,6 +85,6 @@ async fn a_fork_from_a_node_never_entered_names_the_ones_that_were() {
     let home = TestHome::samples();
     home.once().await;
     let run = home.sql_one("SELECT run_id FROM run WHERE kind = 'mail' LIMIT 1");
-    let error = home.app().await.fork(&run, NodeName::ExecuteTool).await.unwrap_err();
+    let error = home.app().await.runs().fork(&run, NodeName::ExecuteTool).await.unwrap_err();
     assert!(format!("{error:#}").contains("went through plan_step"), "{error:#}");
 }

@@ -32,8 +32,8 @@ async fn decide(home: &TestHome, verdict: DecisionKind) {
     home.clock.advance(60);
     let app = home.app().await;
     answer_first(&app, verdict, "said so").await.unwrap();
-    app.finish_runs().await.unwrap();
-    assert!(app.items().await.unwrap().is_empty());
+    app.worker().finish_runs().await.unwrap();
+    assert!(app.approvals().list().await.unwrap().is_empty());
     assert_eq!(
         home.sql("SELECT state, decision, decided_by, reason FROM item"),
         [["decided", verdict.as_str(), "person", "said so"]]
@@ -115,7 +115,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     let app = home.app().await;
     home.clock.advance(60);
     answer_first(&app, DecisionKind::Retry, "").await.unwrap();
-    app.finish_runs().await.unwrap();
+    app.worker().finish_runs().await.unwrap();
     assert_eq!(home.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     assert_eq!(
         home.sql("SELECT state, generation FROM outbox ORDER BY generation"),
@@ -124,7 +124,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     std::fs::remove_file(home.maildir().join(".Drafts")).unwrap();
     home.clock.advance(60);
     answer_first(&app, DecisionKind::Retry, "").await.unwrap();
-    app.finish_runs().await.unwrap();
+    app.worker().finish_runs().await.unwrap();
     assert_eq!(
         home.sql("SELECT status, result_summary FROM tasks"),
         [["IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
@@ -139,18 +139,18 @@ async fn an_effect_that_failed_is_really_tried_again() {
 async fn a_decision_counts_once() {
     let home = failed_in("execute_tool").await;
     let app = home.app().await;
-    let item = app.items().await.unwrap()[0].item_id.to_string();
-    app.answer(&item, DecisionKind::Skip, "").await.unwrap();
-    let error = app.answer(&item, DecisionKind::Cancel, "").await.unwrap_err();
+    let item = app.approvals().list().await.unwrap()[0].item_id.to_string();
+    app.approvals().answer(&item, DecisionKind::Skip, "").await.unwrap();
+    let error = app.approvals().answer(&item, DecisionKind::Cancel, "").await.unwrap_err();
     assert!(format!("{error:#}").contains("decided already"), "{error:#}");
-    assert_eq!(app.find_task("1").await.unwrap().task.status, TaskStatus::InProgress);
+    assert_eq!(app.tasks().find("1").await.unwrap().task.status, TaskStatus::InProgress);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn completing_a_waiting_task_voids_what_it_waited_for() {
     let home = failed_in("execute_tool").await;
     let app = home.app().await;
-    app.edit_task("1", adjutant::model::TaskEditKind::Done, "did it myself").await.unwrap();
+    app.tasks().edit("1", adjutant::model::TaskEditKind::Done, "did it myself").await.unwrap();
     assert_eq!(home.sql("SELECT state FROM item"), [["void"]]);
     let steps = home.sql("SELECT to_value FROM task_history WHERE field = 'status' ORDER BY entry");
     assert_eq!(steps, [["NEW"], ["READY"], ["IN_PROGRESS"], ["WAITING_HITL"], ["IN_PROGRESS"], ["DONE"]]);
@@ -161,7 +161,7 @@ async fn completing_a_waiting_task_voids_what_it_waited_for() {
 async fn rewording_a_waiting_task_leaves_its_question_open() {
     let home = failed_in("execute_tool").await;
     let app = home.app().await;
-    app.edit_task("1", adjutant::model::TaskEditKind::Objective("Tell Tom".into()), "").await.unwrap();
+    app.tasks().edit("1", adjutant::model::TaskEditKind::Objective("Tell Tom".into()), "").await.unwrap();
     assert_eq!(home.sql("SELECT state FROM item"), [["open"]]);
     assert_eq!(home.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     drop(app);

@@ -60,12 +60,12 @@ fn a_file_that_says_nothing_is_broken_and_one_that_says_none_counts() {
 async fn nothing_is_learned_into_a_file_that_was_cut_off_and_a_rollback_mends_it() {
     let home = TestHome::active();
     let app = home.app().await;
-    assert!(app.load_rules().broken.is_none());
-    app.run_nightly_unless_done_today().await.unwrap();
+    assert!(app.rules().load().broken.is_none());
+    app.nightly().run_unless_done_today().await.unwrap();
     let cut = BUILT_IN.split("# >>> learned").next().unwrap();
     home.write("rules/priority.yml", cut);
     home.clock.advance(24 * 3600);
-    app.run_nightly_unless_done_today().await.unwrap();
+    app.nightly().run_unless_done_today().await.unwrap();
     assert_eq!(home.read("rules/priority.yml"), cut);
-    assert!(app.load_rules().broken.is_some());
+    assert!(app.rules().load().broken.is_some());
 }

@@ -114,7 +114,8 @@ async fn a_real_account_sends_the_samples_home() {
     home.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
     let app = home.app().await;
     let modes: Vec<String> = app
-        .list_accounts()
+        .accounts()
+        .list()
         .await
         .unwrap()
         .iter()

@@ -148,7 +148,7 @@ fn a_newer_database_is_refused_and_left_as_it_is() {
 async fn illegal_transitions_by_hand_are_refused_by_the_database() {
     let home = TestHome::samples();
     home.once().await;
-    assert!(home.app().await.edit_task("1", TaskEditKind::Done, "").await.is_ok());
+    assert!(home.app().await.tasks().edit("1", TaskEditKind::Done, "").await.is_ok());
     let connection = home.database();
     let task = |status: &str| home.sql_one(&format!("SELECT task_id FROM tasks WHERE status = '{status}' LIMIT 1"));
     for sql in [
@@ -187,7 +187,7 @@ async fn an_edited_audit_line_is_found() {
     home.database()
         .execute_batch("DROP TRIGGER audit_unedited; UPDATE audit SET detail = 'nothing happened' WHERE seq = 7")
         .unwrap();
-    let health = home.app().await.health().await.unwrap();
+    let health = home.app().await.health().check().await.unwrap();
     assert!(health.audit.problem.as_ref().unwrap().contains("line 7"), "{:?}", health.audit);
     assert!(!health.is_well());
 }

@@ -5,7 +5,7 @@ use adjutant::{memory::MatchKind, store::Write};
 use crate::support::test_home::{Kind, SeededRandom, TestHome};
 
 async fn found(home: &TestHome, words: &str) -> Vec<String> {
-    home.app().await.search(words, 20).await.unwrap().found.into_iter().map(|found| found.title).collect()
+    home.app().await.search().find(words, 20).await.unwrap().found.into_iter().map(|found| found.title).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,7 +53,7 @@ async fn what_is_meant_is_found_without_a_word_of_it() {
     let app = home.app().await;
     for (text, title) in [("bill for the chairs", "Invoice 2041"), ("suspicious bank transaction", "Unusual activity")]
     {
-        let found = app.search(text, 5).await.unwrap().found;
+        let found = app.search().find(text, 5).await.unwrap().found;
         let hit = found.iter().find(|found| found.title.to_lowercase().contains(&title.to_lowercase()));
         let hit = hit.unwrap_or_else(|| panic!("{text}: {found:?}"));
         assert!(hit.reasons.iter().any(|reason| reason.by == MatchKind::Meaning), "{hit:?}");
@@ -103,8 +103,8 @@ async fn no_question_is_an_error() {
     ];
     for _ in 0..200 {
         let text: String = (0..dice.below(12)).map(|_| pieces[dice.below(pieces.len() as u64) as usize]).collect();
-        app.search(&text, 5).await.unwrap_or_else(|error| panic!("{text:?}: {error:#}"));
+        app.search().find(&text, 5).await.unwrap_or_else(|error| panic!("{text:?}: {error:#}"));
     }
     let long = "invoice word ".repeat(100_000);
-    assert!(!app.search(&long, 5).await.unwrap().found.is_empty());
+    assert!(!app.search().find(&long, 5).await.unwrap().found.is_empty());
 }

@@ -141,7 +141,7 @@ impl Desk {
         yard.home.once().await;
         let mailbox = Gated::at(&yard.home);
         yard.outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
-        let rows = yard.app.list_tasks(false, 10 * tasks).await.unwrap();
+        let rows = yard.app.tasks().list(false, 10 * tasks).await.unwrap();
         let tasks: Vec<TaskId> = rows.iter().map(|row| row.task.task_id).filter(|id| *id != yard.task).collect();
         Self { yard, mailbox, tasks }
     }
@@ -164,15 +164,15 @@ impl Desk {
             Word::Done => TaskEditKind::Done,
             Word::Reword => TaskEditKind::Objective("Something else entirely".into()),
             Word::Redate => TaskEditKind::Deadline(None, None),
-            Word::Pause => return app.set_paused(true).await.unwrap(),
+            Word::Pause => return app.effects().set_paused(true).await.unwrap(),
             Word::Observe => return set_mode(app, AccountMode::Observe).await,
         };
-        app.edit_task(&task.to_string(), wish, "on second thoughts").await.unwrap();
+        app.tasks().edit(&task.to_string(), wish, "on second thoughts").await.unwrap();
     }
 
     /// Takes a pause or an observing account back.
     async fn relents(&self) {
-        self.yard.app.set_paused(false).await.unwrap();
+        self.yard.app.effects().set_paused(false).await.unwrap();
         set_mode(&self.yard.app, AccountMode::Active).await;
     }
 
@@ -195,6 +195,7 @@ async fn a_word_while_it_is_drafted_counts() {
         let id = asked.action.action_id;
         desk.yard
             .app
+            .approvals()
             .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
             .await
             .unwrap();
@@ -231,6 +232,7 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
         let (before, gate) = (Duration::from_micros(dice.below(6_000)), Duration::from_micros(dice.below(6_000)));
         desk.yard
             .app
+            .approvals()
             .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
             .await
             .unwrap();

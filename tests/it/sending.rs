@@ -35,6 +35,7 @@ async fn ambiguous_sends_are_looked_for_and_never_repeated_on_a_guess() {
             let asked = yard.ask(&format!("{fault:?}-{nth}")).await;
             yard.mailbox.breaks(*fault);
             yard.app
+                .approvals()
                 .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
                 .await
                 .unwrap();
@@ -66,7 +67,11 @@ async fn doubt_lasts_a_quarter_of_an_hour_and_then_a_person_is_asked() {
     let yard = OutboxFixture::new().await;
     let asked = yard.ask("doubt").await;
     yard.mailbox.breaks(Fault::ProbeError);
-    yard.app.decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256)).await.unwrap();
+    yard.app
+        .approvals()
+        .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
+        .await
+        .unwrap();
     let began = yard.now();
     let end = yard.carry_to_the_end(asked.action.action_id).await;
     let minutes = (yard.now().utc() - began.utc()).num_minutes();
@@ -87,7 +92,8 @@ async fn many_doors_at_once_approve_an_action_once() {
         for _ in 0..64 {
             let (app, asked) = (yard.app.clone(), asked.clone());
             doors.spawn(async move {
-                app.decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
+                app.approvals()
+                    .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
                     .await
                     .is_ok()
             });

@@ -13,7 +13,11 @@ use crate::support::{
 
 async fn approved(yard: &OutboxFixture, step: &str) -> Asked {
     let asked = yard.ask(step).await;
-    yard.app.decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256)).await.unwrap();
+    yard.app
+        .approvals()
+        .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
+        .await
+        .unwrap();
     asked
 }
 
@@ -120,6 +124,7 @@ async fn a_yes_is_used_once() {
             // The same word again.
             0 => assert!(
                 yard.app
+                    .approvals()
                     .decide(asked.item, DecisionInput::at_terminal(DecisionKind::Approve, "", &asked.sha256))
                     .await
                     .is_err()

@@ -168,7 +168,7 @@ async fn the_newest_mails_of_a_conversation_are_shown() {
     let thread = home.sql_one("SELECT thread FROM mail LIMIT 1");
     let newest = app
         .store
-        .read(move |reader| reader.thread_mails(&crate::support::test_home::WORK.into(), &thread, 20))
+        .read(move |reader| reader.mails().of_thread(&crate::support::test_home::WORK.into(), &thread, 20))
         .await
         .unwrap();
     let subjects: Vec<String> = newest.into_iter().map(|(_, mail)| mail.subject).collect();

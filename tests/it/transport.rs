@@ -113,14 +113,14 @@ fn kill_children(home: &TestHome) {
 /// The person looks into the spool and answers: it was sent, or leave it. Returns how many were asked about.
 async fn answers(home: &TestHome) -> usize {
     let app = home.app().await;
-    let items = app.items().await.unwrap();
+    let items = app.approvals().list().await.unwrap();
     let accepted: Vec<String> =
         home.spool().iter().map(|message| field(message, "X-Adjutant-Action").to_owned()).collect();
     for item in &items {
         assert_eq!(item.kind, ItemKind::FailedStep, "{}", item.title);
         let left = item.action_id.is_some_and(|id| accepted.contains(&id.to_string()));
         let verdict = if left { DecisionKind::Sent } else { DecisionKind::Skip };
-        app.answer(&item.item_id.to_string(), verdict, "").await.unwrap();
+        app.approvals().answer(&item.item_id.to_string(), verdict, "").await.unwrap();
     }
     items.len()
 }
@@ -286,7 +286,7 @@ async fn a_person_is_told_within_the_patience() {
     home.once().await;
     let took = began.elapsed();
     assert!((patience..patience + 10).contains(&took.as_secs()), "{took:?}");
-    let item = home.app().await.items().await.unwrap().remove(0);
+    let item = home.app().await.approvals().list().await.unwrap().remove(0);
     assert!(item.title.contains(&format!("was stopped after {patience} s")), "{}", item.title);
     assert_eq!(home.spool().len(), 1);
     println!("with a patience of {patience} s a person was told after {took:?}");

@@ -30,27 +30,27 @@ async fn furnished() -> TestHome {
     home.post(&home.letter("again-0").question().answers("question-0"));
     home.deliver_into(".Sent/cur", "sent:2,S", home.letter("sent").text());
     let app = home.app().await;
-    let worker = app.start_worker().await.unwrap().unwrap();
+    let worker = app.worker().start().await.unwrap().unwrap();
     let report = worker.run_once().await.unwrap();
     worker.stop().await;
     assert!(report.tasks >= 6 && report.waiting_for_you >= 3, "{report:?}");
     let new = |objective: &str| NewTask { objective: objective.into(), deadline: None, priority: None };
     for objective in ["Buy milk", "Water the plants"] {
-        app.add_task(new(objective)).await.unwrap();
+        app.tasks().add(new(objective)).await.unwrap();
     }
-    let tasks = app.list_tasks(false, 100).await.unwrap();
+    let tasks = app.tasks().list(false, 100).await.unwrap();
     let by_hand = TaskEditKind::Priority(adjutant::model::Priority::High);
-    app.edit_task(&tasks[0].task.task_id.to_string(), by_hand, "").await.unwrap();
-    let snooze = TaskEditKind::Snooze(Some(app.parse_future_time("2h").unwrap()));
-    app.edit_task(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
-    let items = app.items().await.unwrap();
-    let approved = app.item_detail(&items[0].item_id.to_string()).await.unwrap();
+    app.tasks().edit(&tasks[0].task.task_id.to_string(), by_hand, "").await.unwrap();
+    let snooze = TaskEditKind::Snooze(Some(app.tasks().parse_future_time("2h").unwrap()));
+    app.tasks().edit(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
+    let items = app.approvals().list().await.unwrap();
+    let approved = app.approvals().detail(&items[0].item_id.to_string()).await.unwrap();
     let said = adjutant::app::DecisionInput::at_terminal(
         adjutant::model::DecisionKind::Approve,
         "",
         &approved.action.as_ref().unwrap().sha256,
     );
-    app.decide(items[0].item_id, said).await.unwrap();
+    app.approvals().decide(items[0].item_id, said).await.unwrap();
     drop(app);
     for arguments in [&["reflect"][..], &["once"], &["import", "mail", "--account", "old"]] {
         let mut command = home.command(arguments);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use crate::{
-    app::{App, NotFound, Worker},
+    app::{AccountUseCases, NotFound, Worker},
     config::{AccountConfig, AccountKind, GmailConfig, PushConfig},
     ingest::{IntakeCounts, PolledIntake},
     model::{AccountCondition, AccountId, Secret},
@@ -33,12 +33,12 @@ pub(in crate::app) struct GmailConnection {
     pub(in crate::app) push: Option<PushSubscription>,
 }
 
-impl App {
-    pub(in crate::app) fn open_gmail(&self, account: &AccountConfig, config: &GmailConfig) -> GmailConnection {
+impl<'a> AccountUseCases<'a> {
+    pub(in crate::app) fn open_gmail(self, account: &AccountConfig, config: &GmailConfig) -> GmailConnection {
         let file = TokenFile::at(config.token_file.clone());
-        let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
+        let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.app.clock.clone());
         let tokens: Arc<dyn TokenProvider> = Arc::new(keeper);
-        let quota = || Arc::new(Quota::new(self.clock.clone()));
+        let quota = || Arc::new(Quota::new(self.app.clock.clone()));
         let client = GmailClient::new(Arc::clone(&tokens), quota(), config.api.as_deref());
         // Calendar counts for itself.
         let calendar = config.calendar.then(|| Calendar::new(Arc::clone(&tokens), quota(), config.api.as_deref()));
@@ -48,14 +48,14 @@ impl App {
         let (labels, since) = (config.labels.clone(), config.since);
         let watch = GmailWatchSettings { labels, since, page: gmail::MAX_PAGE_SIZE, most: gmail::MAX_READ_PER_LABEL };
         GmailConnection {
-            source: GmailSource::new(client.clone(), watch, self.clock.clone()),
+            source: GmailSource::new(client.clone(), watch, self.app.clock.clone()),
             mailbox: GmailMailbox::new(client, calendar),
             push,
         }
     }
 
     /// Where the effects on an account land.
-    pub(in crate::app) fn open_mailbox(&self, account: &AccountConfig) -> Arc<dyn Mailbox> {
+    pub(in crate::app) fn open_mailbox(self, account: &AccountConfig) -> Arc<dyn Mailbox> {
         match &account.kind {
             AccountKind::Maildir { path, sendmail } => Arc::new(self.open_maildir(account, path, sendmail.as_ref())),
             AccountKind::Gmail(gmail) => Arc::new(self.open_gmail(account, gmail).mailbox),
@@ -63,8 +63,8 @@ impl App {
     }
 
     /// The Gmail account of that name; without one, the only one there is.
-    pub(in crate::app) fn gmail_account(&self, name: Option<&str>) -> anyhow::Result<(&AccountConfig, &GmailConfig)> {
-        let mut accounts = self.config.accounts.iter().filter_map(|account| match &account.kind {
+    pub(in crate::app) fn find_gmail(self, name: Option<&str>) -> anyhow::Result<(&'a AccountConfig, &'a GmailConfig)> {
+        let mut accounts = self.app.config.accounts.iter().filter_map(|account| match &account.kind {
             AccountKind::Gmail(gmail) => Some((account, gmail)),
             AccountKind::Maildir { .. } => None,
         });
@@ -84,8 +84,8 @@ impl App {
     }
 
     /// Begins a sign-in. `redirect`: where the browser ends up.
-    pub fn begin_sign_in(&self, account: Option<&str>, redirect: &str) -> anyhow::Result<PendingSignIn> {
-        let (account, config) = self.gmail_account(account)?;
+    pub fn begin_sign_in(self, account: Option<&str>, redirect: &str) -> anyhow::Result<PendingSignIn> {
+        let (account, config) = self.find_gmail(account)?;
         let app = ClientApp::load(&config.client_file).map_err(anyhow::Error::msg)?;
         let scopes = scopes(config);
         let consent = ConsentRequest::new(&app, redirect, &scopes).map_err(anyhow::Error::msg)?;
@@ -94,10 +94,10 @@ impl App {
     }
 
     /// Ends it with what the browser was given. The address that was signed in, where Gmail tells it.
-    pub async fn end_sign_in(&self, signing_in: &PendingSignIn, code: &Secret) -> anyhow::Result<String> {
+    pub async fn end_sign_in(self, signing_in: &PendingSignIn, code: &Secret) -> anyhow::Result<String> {
         let PendingSignIn { account, consent, app, file } = signing_in;
-        consent.exchange_code(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
-        let (account, config) = self.gmail_account(Some(account))?;
+        consent.exchange_code(app, code, file, self.app.clock.now()).await.context("Google did not sign you in")?;
+        let (account, config) = self.find_gmail(Some(account))?;
         let gmail = self.open_gmail(account, config).source;
         let address = tokio::task::spawn_blocking(move || gmail.address()).await?;
         address.context("signed in, but Gmail does not answer")
@@ -115,14 +115,14 @@ fn scopes(config: &GmailConfig) -> Vec<&'static str> {
     scopes
 }
 
-impl App {
+impl AccountUseCases<'_> {
     /// Returns how each account was doing at its last look, where that was noted.
-    pub async fn account_conditions(&self) -> anyhow::Result<Vec<AccountCondition>> {
-        Ok(self.store.read(|reader| reader.account_conditions()).await?)
+    pub async fn conditions(self) -> anyhow::Result<Vec<AccountCondition>> {
+        Ok(self.app.store.read(|reader| reader.accounts().conditions()).await?)
     }
 
-    async fn has_noted_trouble(&self, account: &AccountId) -> bool {
-        let conditions = self.account_conditions().await.unwrap_or_default();
+    async fn has_noted_trouble(self, account: &AccountId) -> bool {
+        let conditions = self.conditions().await.unwrap_or_default();
         conditions.iter().any(|known| known.account == *account && !known.problem.is_empty())
     }
 }
@@ -138,7 +138,7 @@ impl Worker {
         let account = &intake.account_intake.account;
         let quota = intake.source.quota_usage();
         // A mailbox without a quota is looked at very often; nothing is written while all is well.
-        if quota.is_none() && trouble.is_none() && !self.app.has_noted_trouble(account).await {
+        if quota.is_none() && trouble.is_none() && !self.app.accounts().has_noted_trouble(account).await {
             return;
         }
         let (quota_used, quota) = quota.map_or((0, 0), |usage| (usage.quota_used, usage.quota));

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use crate::{
-    app::App,
+    app::AccountUseCases,
     config::{AccountConfig, AccountKind, SendmailConfig},
     model::{Account, AccountId, LedgerFileRow},
     source::{
@@ -13,22 +13,22 @@ use crate::{
     store::Store,
 };
 
-impl App {
+impl AccountUseCases<'_> {
     pub(in crate::app) fn open_maildir(
-        &self,
+        self,
         account: &AccountConfig,
         path: &Path,
         sendmail: Option<&SendmailConfig>,
     ) -> Maildir {
-        let ledger = FilesOfLedger { store: self.store.clone(), account: account.name.clone() };
+        let ledger = FilesOfLedger { store: self.app.store.clone(), account: account.name.clone() };
         let sendmail = sendmail.and_then(|sendmail| Sendmail::parse(&sendmail.command_line, sendmail.timeout));
         Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail)
     }
 
     /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no
     /// row of the ledger stands for. An error means that nobody knows.
-    pub(in crate::app) async fn count_unaccounted_files(&self, account: &Account) -> Result<(u64, u64), SourceError> {
-        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+    pub(in crate::app) async fn count_unaccounted_files(self, account: &Account) -> Result<(u64, u64), SourceError> {
+        let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);
         let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return Ok((0, 0)) };
         let AccountKind::Maildir { path, .. } = &configured.kind else { return Ok((0, 0)) };
         let maildir = self.open_maildir(configured, path, None);
@@ -37,8 +37,8 @@ impl App {
     }
 
     /// Returns how many entries in the mailbox are no mail files; none where nobody can look.
-    pub(in crate::app) fn other_entries(&self, account: &Account) -> u64 {
-        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+    pub(in crate::app) fn count_other_entries(self, account: &Account) -> u64 {
+        let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);
         let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
             return 0;
         };
@@ -54,13 +54,13 @@ struct FilesOfLedger {
 
 impl MaildirLedger for FilesOfLedger {
     fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
-        self.store.read_blocking(|reader| reader.known_files(&self.account)).map_err(io::Error::other)
+        self.store.read_blocking(|reader| reader.ledger().known_files(&self.account)).map_err(io::Error::other)
     }
 
     fn messages_named(&self, base: &str) -> io::Result<Vec<LedgerMessage>> {
         let rows = self
             .store
-            .read_blocking(|reader| reader.files_with_base_key(&self.account, base))
+            .read_blocking(|reader| reader.ledger().files_with_base_key(&self.account, base))
             .map_err(io::Error::other)?;
         let remembered = |row: LedgerFileRow| {
             let LedgerFileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;

@@ -4,4 +4,89 @@ pub(in crate::app) mod gmail;
 mod maildir;
 mod samples;
 
+use anyhow::Context as _;
 pub use gmail::PendingSignIn;
+
+use crate::{
+    app::{App, LOCAL_ACCOUNT, NotFound},
+    config::SAMPLES_ACCOUNT,
+    model::{Account, AccountId, AccountMode, MailboxKind},
+    store::Write,
+};
+
+/// The use cases of accounts: how each kind is opened and signed in to, what mode it has, and how it is doing.
+#[derive(Clone, Copy)]
+pub struct AccountUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl AccountUseCases<'_> {
+    pub async fn list(self) -> anyhow::Result<Vec<Account>> {
+        Ok(self.app.store.read(|reader| reader.accounts().list()).await?)
+    }
+
+    /// Turns an account on, or back to observing.
+    pub async fn set_mode(self, account: &str, mode: AccountMode) -> anyhow::Result<()> {
+        let account = AccountId::from(account);
+        let known = self.list().await?;
+        let names: Vec<String> = known.iter().map(|known| known.account.to_string()).collect();
+        let found = known.iter().find(|known| known.account == account);
+        let found = found
+            .ok_or_else(|| NotFound(format!("there is no account '{account}'; there are {}", names.join(", "))))?;
+        anyhow::ensure!(
+            found.kind != MailboxKind::Import || mode != AccountMode::Active,
+            "an imported account only observes"
+        );
+        self.app
+            .store
+            .write(Write::SetMode { account, mode, at: self.app.clock.now() })
+            .await
+            .context("the mode was not changed")?;
+        Ok(())
+    }
+
+    /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
+    pub(in crate::app) async fn sync_configured(self) -> anyhow::Result<()> {
+        let known = self.app.store.read(|reader| reader.accounts().list()).await?;
+        let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
+        let local = AccountId::from(LOCAL_ACCOUNT);
+        if !has(&local) {
+            self.ensure(local, MailboxKind::Local, AccountMode::Active).await?;
+        }
+        for account in self.app.config.accounts.iter().filter(|account| !has(&account.name)) {
+            let mode = if account.is_sample { AccountMode::Active } else { AccountMode::Observe };
+            self.ensure(account.name.clone(), account.kind.mailbox_kind(), mode).await?;
+        }
+        if self.app.config.accounts.iter().any(|account| !account.is_sample) {
+            let samples = known.iter().find(|account| account.account.as_str() == SAMPLES_ACCOUNT);
+            if let Some(samples) = samples.filter(|account| account.mode != AccountMode::Retired) {
+                let retire = Write::SetMode {
+                    account: samples.account.clone(),
+                    mode: AccountMode::Retired,
+                    at: self.app.clock.now(),
+                };
+                self.app.store.write(retire).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::app) async fn ensure(
+        self,
+        account: AccountId,
+        kind: MailboxKind,
+        mode: AccountMode,
+    ) -> anyhow::Result<()> {
+        let row = Account {
+            account,
+            user: self.app.user.clone(),
+            kind,
+            mode,
+            cursor: None,
+            created_at: self.app.clock.now(),
+            polled_at: None,
+        };
+        self.app.store.write(Write::OpenAccount(row)).await?;
+        Ok(())
+    }
+}

@@ -5,7 +5,7 @@ use chrono::{DateTime, Days, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 
 use crate::{
-    app::App,
+    app::AccountUseCases,
     config::SAMPLES_ACCOUNT,
     model::{AccountId, Instant},
     source::{Maildir, maildir::INBOX},
@@ -15,21 +15,21 @@ const MAILS: &[(&str, &str)] = &include!("samples.in");
 /// Set once the mails are in the folder: a person may delete them, and they stay deleted.
 const SEEDED: &str = "samples_seeded";
 
-impl App {
-    pub(in crate::app) async fn seed_samples(&self, maildir: &Maildir) -> anyhow::Result<()> {
-        if self.store.read(|reader| reader.setting(SEEDED)).await?.is_some() {
+impl AccountUseCases<'_> {
+    pub(in crate::app) async fn seed_samples(self, maildir: &Maildir) -> anyhow::Result<()> {
+        if self.app.store.read(|reader| reader.settings().get(SEEDED)).await?.is_some() {
             return Ok(());
         }
-        let now = self.clock.now();
+        let now = self.app.clock.now();
         for (name, template) in MAILS {
-            let text =
-                fill_placeholders(template, now, self.config.me.time_zone).with_context(|| format!("sample {name}"))?;
+            let text = fill_placeholders(template, now, self.app.config.me.time_zone)
+                .with_context(|| format!("sample {name}"))?;
             maildir
                 .deliver(INBOX, name, text.as_bytes())
                 .with_context(|| format!("sample {name} cannot be delivered"))?;
         }
         let value = now.to_string();
-        self.store.write(crate::store::Write::StoreSetting { name: SEEDED.into(), value }).await?;
+        self.app.store.write(crate::store::Write::StoreSetting { name: SEEDED.into(), value }).await?;
         let account = AccountId::from(SAMPLES_ACCOUNT);
         tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox is there");
         Ok(())

@@ -12,7 +12,7 @@ use crate::{
     hitl,
     model::{
         AccountId, AccountMode, Action, ActionEdit, ActionId, Decision, DecisionChannel, DecisionKind, Effect, Instant,
-        ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, RunRow, TaskRow,
+        ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
         action::{Argument, ComposedMessage, Origin, SendKind},
     },
     outbox::approval_request,
@@ -20,7 +20,7 @@ use crate::{
         EffectPolicy, PolicyContext, PolicyVerdict as Judged, judge_action,
         recipient::{self, Standing},
     },
-    store::{JournalRow, Receipt, SkipUnreadable as _, StoreError, Write},
+    store::{Receipt, SkipUnreadable as _, StoreError, Write},
     tool::rewrite_message,
 };
 
@@ -78,48 +78,39 @@ impl DecisionInput {
     }
 }
 
-impl App {
+/// The use cases of the approval queue: what waits for a person, and their decisions.
+#[derive(Clone, Copy)]
+pub struct ApprovalUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl ApprovalUseCases<'_> {
     /// Everything that waits and is not snoozed, the most urgent first.
-    pub async fn items(&self) -> anyhow::Result<Vec<ItemRow>> {
-        let now = self.clock.now();
-        let mut items = self.store.read(|reader| reader.open_items()).await?;
+    pub async fn list(self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.app.clock.now();
+        let mut items = self.app.store.read(|reader| reader.approvals().open_items()).await?;
         items.retain(|item| item.snooze_until.is_none_or(|until| until <= now));
         Ok(items)
     }
 
     /// The same, and behind them what is snoozed.
-    pub async fn list_open_items(&self) -> anyhow::Result<Vec<ItemRow>> {
-        let now = self.clock.now();
-        let mut items = self.store.read(|reader| reader.open_items()).await?;
+    pub async fn list_with_snoozed(self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.app.clock.now();
+        let mut items = self.app.store.read(|reader| reader.approvals().open_items()).await?;
         items.sort_by_key(|item| item.snooze_until.is_some_and(|until| until > now));
         Ok(items)
     }
 
-    /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
-    pub async fn list_deferred_runs(&self) -> anyhow::Result<Vec<RunRow>> {
-        let now = self.clock.now();
-        Ok(self.store.read(move |reader| reader.deferred_runs(now)).await?)
-    }
-
-    /// How many steps are due, approved ones among them, while no process works them.
-    pub async fn left_behind(&self) -> anyhow::Result<u64> {
-        if self.worker_pid().is_some() {
-            return Ok(0);
-        }
-        let now = self.clock.now();
-        Ok(self.store.read(move |reader| reader.left_behind(now)).await?)
-    }
-
-    pub async fn item_detail(&self, reference: &str) -> anyhow::Result<ItemDetail> {
-        let id = self.find_item_id(reference).await?;
-        let own = self.config.me.addresses.clone();
-        let charter = self.load_policy();
-        let now = self.clock.now();
-        let found = self.store.read(move |reader| {
-            let Some(item) = reader.item(id)? else { return Ok(None) };
+    pub async fn detail(self, reference: &str) -> anyhow::Result<ItemDetail> {
+        let id = self.find_id(reference).await?;
+        let own = self.app.config.me.addresses.clone();
+        let charter = self.app.effects().load_policy();
+        let now = self.app.clock.now();
+        let found = self.app.store.read(move |reader| {
+            let Some(item) = reader.approvals().item(id)? else { return Ok(None) };
             let action =
-                item.action_id.map(|action_id| reader.action(action_id).skip_unreadable()).transpose()?.flatten();
-            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
+                item.action_id.map(|action_id| reader.outbox().get(action_id).skip_unreadable()).transpose()?.flatten();
+            let mail = item.mail_id.map(|mail_id| reader.mails().get(mail_id).skip_unreadable()).transpose()?.flatten();
             let message = action.as_ref().and_then(|row| row.action.effect.message());
             let mut recipients = Vec::new();
             for address in message.into_iter().flat_map(ComposedMessage::recipients) {
@@ -129,7 +120,7 @@ impl App {
                     verified: mail
                         .as_ref()
                         .is_some_and(|mail| mail.authentication.verified && mail.from.addr == address.addr),
-                    known: reader.is_contact(&item.account, &address.addr)?,
+                    known: reader.mails().is_contact(&item.account, &address.addr)?,
                 });
             }
             let obstacle = match &action {
@@ -143,8 +134,8 @@ impl App {
             };
             let item = ItemRow { action_sha256, ..item };
             Ok(Some(ItemDetail {
-                task: item.task_id.map(|task_id| reader.task(task_id).skip_unreadable()).transpose()?.flatten(),
-                mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
+                task: item.task_id.map(|task_id| reader.tasks().get(task_id).skip_unreadable()).transpose()?.flatten(),
+                mail: item.mail_id.map(|mail_id| reader.ledger().get(mail_id).skip_unreadable()).transpose()?.flatten(),
                 on_yes: String::new(),
                 cause: mail.map(|mail| mail.text),
                 obstacle,
@@ -158,7 +149,7 @@ impl App {
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")))?;
         detail.on_yes = match (&detail.action, detail.item.kind) {
             (Some(row), _) => {
-                let account = self.config.accounts.iter().find(|account| account.name == row.action.account);
+                let account = self.app.config.accounts.iter().find(|account| account.name == row.action.account);
                 describe_approval_effect(&row.action, account.map(|account| &account.kind))
             }
             (None, ItemKind::RuleProposal) => {
@@ -170,44 +161,50 @@ impl App {
         Ok(detail)
     }
 
-    /// A word at this terminal on the item of this number or id; a yes is for [`App::approve`].
-    pub async fn answer(&self, reference: &str, verdict: DecisionKind, reason: &str) -> anyhow::Result<ItemId> {
+    /// A word at this terminal on the item of this number or id; a yes is for [`Self::approve`].
+    pub async fn answer(self, reference: &str, verdict: DecisionKind, reason: &str) -> anyhow::Result<ItemId> {
         anyhow::ensure!(verdict != DecisionKind::Approve, "an approval names what was seen");
-        let item_id = self.find_item_id(reference).await?;
+        let item_id = self.find_id(reference).await?;
         self.decide(item_id, DecisionInput::at_terminal(verdict, reason, "")).await?;
         Ok(item_id)
     }
 
     /// A yes at this terminal to exactly what was shown, and to nothing that became of it since.
-    pub async fn approve(&self, seen: &ItemRow) -> anyhow::Result<Vec<RunId>> {
+    pub async fn approve(self, seen: &ItemRow) -> anyhow::Result<Vec<RunId>> {
         let sha256 = seen.action_sha256.as_deref().unwrap_or_default();
         self.decide(seen.item_id, DecisionInput::at_terminal(DecisionKind::Approve, "", sha256)).await
     }
 
     /// The runs that go on because of it; the daemon, or the next `once`, works them.
-    pub async fn decide(&self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<Vec<RunId>> {
+    pub async fn decide(self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<Vec<RunId>> {
         let (kind, runs) = self.record_decision(item_id, said).await?;
         if kind == ItemKind::RuleProposal {
-            self.adopt_approved_proposals().await?;
+            self.app.rules().adopt_approved_proposals().await?;
         }
         Ok(runs)
     }
 
     /// Stores it and nothing more: what kind of item it was on, and the runs that go on.
     pub(in crate::app) async fn record_decision(
-        &self,
+        self,
         item_id: ItemId,
         said: DecisionInput,
     ) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
-        let now = self.clock.now();
-        let charter = self.load_policy();
-        let (item, epoch) = self.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
+        let now = self.app.clock.now();
+        let charter = self.app.effects().load_policy();
+        let (item, epoch) =
+            self.app.store.read(move |reader| Ok((reader.approvals().item(item_id)?, reader.audit().epoch()?))).await?;
         let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
         if said.kind == DecisionKind::Approve
             && let Some(action_id) = item.action_id
         {
             charter.ensure_whole()?;
-            let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
+            let row = self
+                .app
+                .store
+                .read(move |reader| reader.outbox().get(action_id))
+                .await?
+                .context("the effect is gone")?;
             self.ensure_account_acts(&row.action.account).await?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
                 self.reevaluate_action(&row).await?;
@@ -227,16 +224,17 @@ impl App {
             epoch,
             file_sha256: said.file_digest,
         };
-        match self.store.write(Write::DecideItem(Box::new(decision))).await? {
+        match self.app.store.write(Write::DecideItem(Box::new(decision))).await? {
             Receipt::Runs(runs) => Ok((item.kind, runs)),
             _ => Ok((item.kind, Vec::new())),
         }
     }
 
     /// Errs while an account only observes: what was approved then would be withheld, and never carried out.
-    async fn ensure_account_acts(&self, account: &AccountId) -> anyhow::Result<()> {
+    async fn ensure_account_acts(self, account: &AccountId) -> anyhow::Result<()> {
         let id = account.clone();
-        let row = self.store.read(move |reader| reader.account(&id)).await?.context("the account is gone")?;
+        let row =
+            self.app.store.read(move |reader| reader.accounts().get(&id)).await?.context("the account is gone")?;
         if row.mode == AccountMode::Active {
             return Ok(());
         }
@@ -248,16 +246,20 @@ impl App {
     }
 
     /// Other words make another action, which is asked about in turn. The new item.
-    pub async fn edit_action(&self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
-        self.load_policy().ensure_whole()?;
-        let now = self.clock.now();
+    pub async fn edit_action(self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
+        self.app.effects().load_policy().ensure_whole()?;
+        let now = self.app.clock.now();
         let (item, row, mail) = self.load_item_with_action(item_id).await?;
         let generation = row.action.generation + 1;
         let mut action = row.action.clone();
         action.generation = generation;
         let parts = [&action.task_id.to_string(), action.step.as_str(), &generation.to_string()];
-        let created =
-            self.store.read(move |reader| reader.task(row.action.task_id)).await?.context("the task is gone")?;
+        let created = self
+            .app
+            .store
+            .read(move |reader| reader.tasks().get(row.action.task_id))
+            .await?
+            .context("the task is gone")?;
         action.action_id = ActionId::derive(created.task.created_at, &parts);
         let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
         *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
@@ -265,7 +267,7 @@ impl App {
         action.arguments.push(Argument::new("subject", Origin::Person));
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
-        let charter = self.load_policy();
+        let charter = self.app.effects().load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked =
             approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
@@ -274,15 +276,17 @@ impl App {
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
         let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };
         let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: "person".into(), at: now };
-        self.store.write(Write::EditAction(Box::new(edit))).await?;
+        self.app.store.write(Write::EditAction(Box::new(edit))).await?;
         Ok(new_id)
     }
 
-    async fn load_item_with_action(&self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
-        let found = self.store.read(move |reader| {
-            let Some(item) = reader.item(item_id)? else { return Ok(None) };
-            let Some(row) = item.action_id.map(|id| reader.action(id)).transpose()?.flatten() else { return Ok(None) };
-            let mail = item.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
+    async fn load_item_with_action(self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
+        let found = self.app.store.read(move |reader| {
+            let Some(item) = reader.approvals().item(item_id)? else { return Ok(None) };
+            let Some(row) = item.action_id.map(|id| reader.outbox().get(id)).transpose()?.flatten() else {
+                return Ok(None);
+            };
+            let mail = item.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
             Ok(Some((item, row, mail)))
         });
         found.await?.ok_or_else(|| NotFound(format!("item {item_id} is about no effect")).into())
@@ -290,18 +294,18 @@ impl App {
 
     /// Judges an action anew, with the terms a person would agree to.
     fn evaluate_for_approval(
-        &self,
+        self,
         action: Action,
         mail: Option<&Mail>,
         now: Instant,
     ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
-        let charter = self.load_policy();
+        let charter = self.app.effects().load_policy();
         let situation = PolicyContext {
             mode: crate::model::AccountMode::Active,
             mail,
-            labels: &self.config.labels,
+            labels: &self.app.config.labels,
             is_phishing: false,
-            own: &self.config.me.addresses,
+            own: &self.app.config.me.addresses,
             policy: &charter,
             approval: None,
             epoch: 0,
@@ -319,10 +323,11 @@ impl App {
     }
 
     /// What a new policy makes of an action that waits.
-    async fn reevaluate_action(&self, row: &OutboxRow) -> anyhow::Result<()> {
-        let now = self.clock.now();
+    async fn reevaluate_action(self, row: &OutboxRow) -> anyhow::Result<()> {
+        let now = self.app.clock.now();
         let mail_id = row.action.mail_id;
-        let mail = self.store.read(move |reader| mail_id.map(|id| reader.mail(id)).transpose()).await?.flatten();
+        let mail =
+            self.app.store.read(move |reader| mail_id.map(|id| reader.mails().get(id)).transpose()).await?.flatten();
         let judged = match self.evaluate_for_approval(row.action.clone(), mail.as_ref(), now) {
             Ok((action, class, reason)) => {
                 ReevaluatedAction { action: Box::new(action), class, denied: None, reason, at: now }
@@ -335,14 +340,14 @@ impl App {
                 at: now,
             },
         };
-        self.store.write(Write::ReevaluateAction(Box::new(judged))).await?;
+        self.app.store.write(Write::ReevaluateAction(Box::new(judged))).await?;
         Ok(())
     }
 
     /// Asks anew about everything that was asked under another policy; how many.
-    pub async fn reevaluate_parked_actions(&self) -> anyhow::Result<usize> {
-        let Ok(EffectPolicy { version, .. }) = self.try_load_policy() else { return Ok(0) };
-        let parked = self.store.read(|reader| reader.parked_actions()).await?;
+    pub async fn reevaluate_parked_actions(self) -> anyhow::Result<usize> {
+        let Ok(EffectPolicy { version, .. }) = self.app.effects().try_load_policy() else { return Ok(0) };
+        let parked = self.app.store.read(|reader| reader.outbox().parked()).await?;
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
         for row in &stale {
@@ -355,28 +360,15 @@ impl App {
         Ok(stale.len())
     }
 
-    pub async fn snooze_item(&self, item_id: ItemId, until: Option<Instant>) -> anyhow::Result<()> {
-        self.store.write(Write::SnoozeItem { item_id, until, at: self.clock.now() }).await?;
+    pub async fn snooze(self, item_id: ItemId, until: Option<Instant>) -> anyhow::Result<()> {
+        self.app.store.write(Write::SnoozeItem { item_id, until, at: self.app.clock.now() }).await?;
         Ok(())
     }
 
     /// Takes an approval back while its grace runs.
-    pub async fn revoke_approval(&self, item_id: ItemId) -> anyhow::Result<()> {
-        self.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.clock.now() }).await?;
+    pub async fn revoke(self, item_id: ItemId) -> anyhow::Result<()> {
+        self.app.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.app.clock.now() }).await?;
         Ok(())
-    }
-
-    pub async fn list_undoable_effects(&self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
-        Ok(self.store.read(move |reader| reader.undoable_effects(limit)).await?)
-    }
-
-    /// Takes an R1 effect back; in words what came of it.
-    pub async fn undo_effect(&self, action_id: ActionId) -> anyhow::Result<String> {
-        let outbox = self.build_outbox()?;
-        for account in &self.config.accounts {
-            outbox.register_mailbox(account.name.clone(), self.open_mailbox(account));
-        }
-        outbox.undo(action_id, self.clock.now()).await
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use crate::{
-    app::{App, DecisionInput, NotFound},
+    app::{ApprovalUseCases, DecisionInput, NotFound},
     hitl::{DecisionFile, Queue, QueueReport},
     model::{DecisionChannel, ItemRow},
     store::{StoreError, Write},
@@ -12,12 +12,12 @@ use crate::{
 /// How long before its end an item is announced.
 const BEFORE_EXPIRY: Duration = Duration::hours(12);
 
-impl App {
+impl ApprovalUseCases<'_> {
     /// Brings the files of the queue and the database together, and acts on the decision files that were dropped there.
-    pub async fn reconcile_queue(&self) -> anyhow::Result<QueueReport> {
-        let queue = Queue::at(self.home.queue());
-        let now = self.clock.now();
-        let looked = queue.reconcile(&self.store, now).await?;
+    pub async fn reconcile_queue(self) -> anyhow::Result<QueueReport> {
+        let queue = Queue::at(self.app.home.queue());
+        let now = self.app.clock.now();
+        let looked = queue.reconcile(&self.app.store, now).await?;
         for dropped in &looked.decisions {
             match self.record_decision(dropped.item_id, decision_from_file(dropped)).await {
                 Ok(_) => queue.remove_decision(dropped)?,
@@ -36,22 +36,26 @@ impl App {
         if looked.decisions.is_empty() {
             return Ok(looked);
         }
-        let after = queue.reconcile(&self.store, now).await?;
+        let after = queue.reconcile(&self.app.store, now).await?;
         Ok(QueueReport { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
     }
 
     /// Expires overdue items. Returns those that expire within twelve hours and have not been announced yet.
-    pub async fn expire_overdue_items(&self) -> anyhow::Result<Vec<ItemRow>> {
-        let now = self.clock.now();
-        let due = self.store.read(move |reader| reader.unannounced_expiring_items(now)).await?;
-        let expired = self.store.read(move |reader| reader.has_overdue_items(now)).await?;
+    pub async fn expire_overdue(self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.app.clock.now();
+        let due = self.app.store.read(move |reader| reader.approvals().unannounced_expiring_items(now)).await?;
+        let expired = self.app.store.read(move |reader| reader.approvals().has_overdue_items(now)).await?;
         if expired || !due.is_empty() {
-            self.store.write(Write::ExpireOverdueItems { at: now }).await?;
+            self.app.store.write(Write::ExpireOverdueItems { at: now }).await?;
         }
-        let soon = self.store.read(move |reader| reader.unannounced_expiring_items(now.plus(BEFORE_EXPIRY))).await?;
+        let soon = self
+            .app
+            .store
+            .read(move |reader| reader.approvals().unannounced_expiring_items(now.plus(BEFORE_EXPIRY)))
+            .await?;
         if !soon.is_empty() {
             let items = soon.iter().map(|item| item.item_id).collect();
-            self.store.write(Write::MarkItemsReminded { items, at: now }).await?;
+            self.app.store.write(Write::MarkItemsReminded { items, at: now }).await?;
         }
         Ok(soon)
     }

@@ -31,38 +31,46 @@ impl App {
     /// Finds the witness of this home, and anchors a chain that never was. Only a home that has just been made, or one from
     /// before there was a witness, has such a chain.
     pub(in crate::app) async fn attach_witness(&mut self) -> anyhow::Result<()> {
-        let Some(chain) = self.store.read_blocking(|reader| reader.audit_chain())? else { return Ok(()) };
+        let Some(chain) = self.store.read_blocking(|reader| reader.audit().chain())? else { return Ok(()) };
         self.witness = Witness::for_home(self.config.state_folder.as_deref(), chain.home_id());
         if !chain.anchored {
-            self.record_audit_head().await;
+            self.audit().record_head().await;
         }
         Ok(())
     }
+}
 
-    pub fn evidence(&self) -> AuditEvidence {
-        AuditEvidence::new(AnchorFile::new(self.home.anchor_file()), self.witness.clone(), self.home.data())
+/// The use cases of the audit chain and of what is noted outside the database.
+#[derive(Clone, Copy)]
+pub struct AuditUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl AuditUseCases<'_> {
+    pub fn evidence(self) -> AuditEvidence {
+        AuditEvidence::new(AnchorFile::new(self.app.home.anchor_file()), self.app.witness.clone(), self.app.home.data())
     }
 
     /// Notes the newest line of the audit outside the database. What a command did is done, so failing is only said.
-    pub async fn record_audit_head(&self) {
+    pub async fn record_head(self) {
         // The head of a database that was taken away would be noted beside the one that is there now.
-        if self.check_data_folder().is_err() {
+        if self.app.check_data_folder().is_err() {
             return;
         }
-        if let Err(error) = self.evidence().record_head(&self.store, self.clock.now()).await {
+        if let Err(error) = self.evidence().record_head(&self.app.store, self.app.clock.now()).await {
             tracing::warn!(error = format!("{error:#}"), "the end of the audit chain could not be noted");
         }
     }
 
-    pub async fn verify_audit(&self) -> anyhow::Result<EvidenceVerification> {
-        self.evidence().verify(&self.store).await
+    pub async fn verify(self) -> anyhow::Result<EvidenceVerification> {
+        self.evidence().verify(&self.app.store).await
     }
 
-    pub(in crate::app) async fn witness_health(&self) -> anyhow::Result<WitnessHealth> {
-        let problem = self.witness.find_problem();
-        let restored = self.store.read(|reader| reader.last_restore()).await?;
+    pub(in crate::app) async fn witness_health(self) -> anyhow::Result<WitnessHealth> {
+        let problem = self.app.witness.find_problem();
+        let restored = self.app.store.read(|reader| reader.audit().last_restore()).await?;
         Ok(WitnessHealth {
-            folder: self.witness.folder().map(|folder| folder.display().to_string()),
+            folder: self.app.witness.folder().map(|folder| folder.display().to_string()),
             problem,
             restored,
         })
@@ -70,9 +78,9 @@ impl App {
 
     /// Detects that the data were put back from a copy and then starts a new epoch: approvals are void, open effects are
     /// looked for, accounts observe.
-    pub(in crate::app) async fn start_epoch_if_restored(&self) -> anyhow::Result<()> {
-        let epoch = self.store.read(|reader| reader.epoch()).await?;
-        let path = self.home.epoch_file();
+    pub(in crate::app) async fn start_epoch_if_restored(self) -> anyhow::Result<()> {
+        let epoch = self.app.store.read(|reader| reader.audit().epoch()).await?;
+        let path = self.app.home.epoch_file();
         let seen = read_epoch(&path)?;
         let evidence = self.evidence();
         let ahead = match &seen {
@@ -82,13 +90,13 @@ impl App {
         };
         let doubt = match ahead {
             Some(ahead) => Some(ahead),
-            None => evidence.detect_restore(&self.store).await?,
+            None => evidence.detect_restore(&self.app.store).await?,
         };
         let Some(reason) = doubt else {
             if seen != EpochFile::Epoch(epoch) && epoch > 0 {
                 write_epoch(&path, epoch).context("the epoch could not be written")?;
             }
-            return self.witness.trim_send_log().or_else(|error| {
+            return self.app.witness.trim_send_log().or_else(|error| {
                 tracing::warn!(%error, "the log of sends could not be shortened");
                 Ok(())
             });
@@ -99,10 +107,10 @@ impl App {
             "the data were restored from a copy ({reason}). Approvals are void, effects under way are looked for, \
              accounts observe until you turn them on: `adjutant mail mode NAME active`"
         );
-        let now = self.clock.now();
+        let now = self.app.clock.now();
         // The database first: a kill in between leaves it ahead of the files, and nothing is done twice.
-        self.store.write(Write::StartEpoch { epoch, reason, at: now }).await?;
-        evidence.start_new_series(&self.store, now).await?;
+        self.app.store.write(Write::StartEpoch { epoch, reason, at: now }).await?;
+        evidence.start_new_series(&self.app.store, now).await?;
         write_epoch(&path, epoch).context("the epoch could not be written")
     }
 }

@@ -3,39 +3,39 @@
 use std::{fs, io, path::Path};
 
 use crate::{
-    app::{App, Finding, FindingCode, audit::epoch_problem},
+    app::{Finding, FindingCode, HealthUseCases, audit::epoch_problem},
     config::{AccountConfig, AccountKind},
     regular_file,
 };
 
-impl App {
+impl HealthUseCases<'_> {
     /// Returns what is wrong with the files of the home. Each of them is looked at, whether or not anything has failed yet.
-    pub(in crate::app) fn find_file_faults(&self) -> Vec<Finding> {
+    pub(in crate::app) fn find_file_faults(self) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
-        found.extend(find_queue_fault(&self.home.queue()));
-        found.extend(epoch_problem(&self.home.epoch_file()).map(|problem| {
+        found.extend(find_queue_fault(&self.app.home.queue()));
+        found.extend(epoch_problem(&self.app.home.epoch_file()).map(|problem| {
             let remedy = "remove it; the next `once` or `run` then takes the data for restored: approvals are void, accounts observe";
             Finding::new(FindingCode::EpochDamaged, problem, remedy)
         }));
-        found.extend(find_copy_fault(&self.home.last_good_rules()));
-        found.extend(find_lock_fault(&self.home.lock_file()));
+        found.extend(find_copy_fault(&self.app.home.last_good_rules()));
+        found.extend(find_lock_fault(&self.app.home.lock_file()));
         found
     }
+}
 
-    /// Returns what is wrong with the folder of sent mail of a Maildir. Before the first send there is none.
-    pub(in crate::app) fn find_sent_fault(account: &AccountConfig) -> Option<Finding> {
-        let AccountKind::Maildir { path, .. } = &account.kind else { return None };
-        let sent = path.join(crate::source::maildir::SENT);
-        let looked_into = ["new", "cur"].map(|state| sent.join(state)).into_iter().chain([sent.clone()]);
-        let problem = looked_into.filter_map(|folder| Some((fs::read_dir(&folder).err()?, folder)));
-        let (error, folder) = problem.into_iter().find(|(error, _)| error.kind() != io::ErrorKind::NotFound)?;
-        let what = format!(
-            "account {}: {} cannot be read ({error}), so mail you sent yourself is not seen and nothing can be saved there",
-            account.name,
-            folder.display()
-        );
-        Some(Finding::new(FindingCode::SentUnreadable, what, "make it a folder that this user can read and write"))
-    }
+/// Returns what is wrong with the folder of sent mail of a Maildir. Before the first send there is none.
+pub(in crate::app) fn find_sent_fault(account: &AccountConfig) -> Option<Finding> {
+    let AccountKind::Maildir { path, .. } = &account.kind else { return None };
+    let sent = path.join(crate::source::maildir::SENT);
+    let looked_into = ["new", "cur"].map(|state| sent.join(state)).into_iter().chain([sent.clone()]);
+    let problem = looked_into.filter_map(|folder| Some((fs::read_dir(&folder).err()?, folder)));
+    let (error, folder) = problem.into_iter().find(|(error, _)| error.kind() != io::ErrorKind::NotFound)?;
+    let what = format!(
+        "account {}: {} cannot be read ({error}), so mail you sent yourself is not seen and nothing can be saved there",
+        account.name,
+        folder.display()
+    );
+    Some(Finding::new(FindingCode::SentUnreadable, what, "make it a folder that this user can read and write"))
 }
 
 /// A queue that is no folder, or cannot be used as one. It is made at the first look, so it may be missing before.

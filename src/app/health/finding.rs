@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{
-    app::{App, Health},
+    app::{Health, HealthUseCases, health::file_finding::find_sent_fault},
     config::{AccountConfig, AccountKind},
     model::{Account, AccountCondition, AccountMode, Instant, MailState, RunRow, text_enum::text_enum},
     source::Sendmail,
@@ -205,22 +205,22 @@ impl Health {
     }
 }
 
-impl App {
+impl HealthUseCases<'_> {
     /// What is wrong with an account's mailbox and its way out.
     pub(in crate::app) fn find_account_faults(
-        &self,
+        self,
         account: &Account,
         condition: Option<&AccountCondition>,
     ) -> Vec<Finding> {
-        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+        let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);
         let Some(known) = configured.filter(|_| account.mode != AccountMode::Retired) else { return Vec::new() };
-        let unpolled = find_unpolled(known, account, self.clock.now());
+        let unpolled = find_unpolled(known, account, self.app.clock.now());
         let mut found = self.find_mailbox_faults(known, condition);
         found.extend(unpolled);
         found
     }
 
-    fn find_mailbox_faults(&self, known: &AccountConfig, condition: Option<&AccountCondition>) -> Vec<Finding> {
+    fn find_mailbox_faults(self, known: &AccountConfig, condition: Option<&AccountCondition>) -> Vec<Finding> {
         match &known.kind {
             AccountKind::Maildir { path, sendmail } => {
                 let transport =
@@ -228,7 +228,7 @@ impl App {
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
                 let mailbox = find_mailbox_fault(known, path).or_else(|| find_poll_fault(known, condition));
                 // In a mailbox that is away, so is its folder of sent mail.
-                let mailbox = mailbox.or_else(|| Self::find_sent_fault(known));
+                let mailbox = mailbox.or_else(|| find_sent_fault(known));
                 mailbox.into_iter().chain(transport).collect()
             }
             AccountKind::Gmail(gmail) => {

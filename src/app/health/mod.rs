@@ -13,7 +13,6 @@ use crate::{
         Account, AccountCondition, AccountMode, Instant, ItemKind, MailState, MailboxKind, RunStatus, TaskStatus,
         UnreadableRows,
     },
-    regular_file,
     source::SourceError,
     store::Result,
 };
@@ -78,49 +77,55 @@ impl Health {
     }
 }
 
-impl App {
-    pub async fn health(&self) -> anyhow::Result<Health> {
-        let rules = self.load_rules();
-        let (accounts, findings) = self.account_health().await?;
-        let worker = self.worker_pid();
-        let audit = self.verify_audit().await?;
-        let witness = self.witness_health().await?;
-        let policy_broken = self.try_load_policy().err();
-        let policy_missing = self.is_policy_file_missing().await?;
-        let model = self.check_model_health().await?;
-        let now = self.clock.now();
-        let memory = self.memory.status().await?;
-        let next_night = self.next_nightly().await?;
-        let health = self.store.read(move |reader| -> Result<Health> {
+/// The use cases of `doctor`.
+#[derive(Clone, Copy)]
+pub struct HealthUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl HealthUseCases<'_> {
+    pub async fn check(self) -> anyhow::Result<Health> {
+        let rules = self.app.rules().load();
+        let (accounts, findings) = self.check_accounts().await?;
+        let worker = self.app.worker().find_pid();
+        let audit = self.app.audit().verify().await?;
+        let witness = self.app.audit().witness_health().await?;
+        let policy_broken = self.app.effects().try_load_policy().err();
+        let policy_missing = self.app.effects().is_policy_file_missing().await?;
+        let model = self.app.model().check_health().await?;
+        let now = self.app.clock.now();
+        let memory = self.app.memory.status().await?;
+        let next_night = self.app.nightly().next_due().await?;
+        let health = self.app.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
-            for (_, state, count) in reader.ledger_counts()? {
+            for (_, state, count) in reader.ledger().counts()? {
                 mails.iter_mut().filter(|(known, _)| *known == state).for_each(|(_, sum)| *sum += count);
             }
-            let items = reader.open_items()?;
+            let items = reader.approvals().open_items()?;
             let failed_steps = items.iter().filter(|item| item.kind == ItemKind::FailedStep).count() as u64;
             let mut health = Health {
                 findings,
                 unaccounted: accounts.iter().map(|account| account.unaccounted).sum(),
                 accounts,
                 mails,
-                tasks: reader.task_counts()?,
-                runs: reader.run_counts()?,
-                effects: reader.outbox_counts()?,
+                tasks: reader.tasks().counts()?,
+                runs: reader.runs().counts()?,
+                effects: reader.outbox().counts()?,
                 waiting_for_you: items.len(),
-                illegal_transitions: reader.count_illegal_transitions()?,
+                illegal_transitions: reader.tasks().count_illegal_transitions()?,
                 audit,
                 witness,
                 unreadable: reader.unreadable_rows()?,
-                paused: reader.is_paused()?,
-                set_aside: WaitingSteps::group(reader.deferred_runs(now)?, now),
-                left_behind: reader.left_behind(now)?,
+                paused: reader.settings().is_paused()?,
+                set_aside: WaitingSteps::group(reader.runs().deferred(now)?, now),
+                left_behind: reader.runs().count_left_behind(now)?,
                 policy_broken,
                 policy_missing,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken.map(|broken| broken.to_string()),
                 next_night,
-                last_night: reader.last_nightly_date()?,
+                last_night: reader.nightly().last_date()?,
                 worker,
                 memory,
                 model,
@@ -131,15 +136,16 @@ impl App {
         Ok(health.await?)
     }
 
-    async fn account_health(&self) -> anyhow::Result<(Vec<AccountHealth>, Vec<Finding>)> {
+    async fn check_accounts(self) -> anyhow::Result<(Vec<AccountHealth>, Vec<Finding>)> {
         let (accounts, counts, unaccounted, conditions) = self
+            .app
             .store
             .read(|reader| {
                 Ok((
-                    reader.accounts()?,
-                    reader.ledger_counts()?,
-                    reader.count_unaccounted_mails()?,
-                    reader.account_conditions()?,
+                    reader.accounts().list()?,
+                    reader.ledger().counts()?,
+                    reader.ledger().count_unaccounted()?,
+                    reader.accounts().conditions()?,
                 ))
             })
             .await?;
@@ -148,14 +154,15 @@ impl App {
         let mut health = Vec::new();
         for account in &accounts {
             let mut faults = self.find_account_faults(account, condition_of(account));
-            let (overlooked, waiting) = self.count_unaccounted_files(account).await.unwrap_or_else(|error| {
-                faults.extend(faults.is_empty().then(|| not_compared(account, error)));
-                (0, 0)
-            });
+            let (overlooked, waiting) =
+                self.app.accounts().count_unaccounted_files(account).await.unwrap_or_else(|error| {
+                    faults.extend(faults.is_empty().then(|| not_compared(account, error)));
+                    (0, 0)
+                });
             findings.extend(faults);
             let known = unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count);
             health.push(AccountHealth {
-                notes: self.notes(account),
+                notes: self.account_notes(account),
                 mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
                 unaccounted: known + overlooked,
                 waiting,
@@ -170,9 +177,9 @@ impl App {
     }
 
     /// What a person may want to do about an account.
-    fn notes(&self, account: &Account) -> Vec<String> {
+    fn account_notes(self, account: &Account) -> Vec<String> {
         let name = &account.account;
-        let configured = self.config.accounts.iter().find(|known| known.name == *name);
+        let configured = self.app.config.accounts.iter().find(|known| known.name == *name);
         let polled = account.kind.is_polled();
         let mut notes = Vec::new();
         if account.mode == AccountMode::Observe && polled {
@@ -184,15 +191,15 @@ impl App {
             ));
         }
         let real = configured.is_some_and(|known| !known.is_sample);
-        if real && self.config.me.names.is_empty() {
+        if real && self.app.config.me.names.is_empty() {
             notes.push("does not know your name, so letters are signed with the address; set names of [me]".into());
         }
-        if real && self.config.me.configured_sender(name).is_none() {
+        if real && self.app.config.me.configured_sender(name).is_none() {
             notes.push(
                 "does not know your address, so nothing can be sent; set its address, or addresses of [me]".into(),
             );
         }
-        let others = self.other_entries(account);
+        let others = self.app.accounts().count_other_entries(account);
         if others > 0 {
             let are = if others == 1 {
                 "entry in the mailbox is no mail file"
@@ -205,15 +212,6 @@ impl App {
             notes.push("is not in adjutant.toml any more; it is not polled".into());
         }
         notes
-    }
-
-    /// The process that holds the worker role now.
-    pub(in crate::app) fn worker_pid(&self) -> Option<String> {
-        let file = regular_file::open(&self.home.lock_file()).ok()?;
-        match file.try_lock_shared() {
-            Ok(()) => None,
-            Err(_) => regular_file::read_to_string(&self.home.lock_file()).ok(),
-        }
     }
 }
 

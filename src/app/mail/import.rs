@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    app::MailUseCases,
     ingest::{
         AccountIntake, GuardedParser, IntakeCounts, KnownMailUpdates, MAILS_PER_COMMIT, ParseAborted, StepTracker,
         TrustedServers, run_watched,
@@ -38,10 +38,10 @@ pub struct Progress {
     pub total: u64,
 }
 
-impl App {
+impl MailUseCases<'_> {
     /// Mail older than the configured age opens no task unless `tasks`.
     pub async fn import(
-        &self,
+        self,
         path: &Path,
         account: &str,
         tasks: bool,
@@ -50,34 +50,34 @@ impl App {
         let name = AccountId::from(account);
         let plain =
             !account.is_empty() && account.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-        if !plain || self.config.accounts.iter().any(|known| known.name == name) {
+        if !plain || self.app.config.accounts.iter().any(|known| known.name == name) {
             bail!(
                 "'{account}' cannot be the name of an import: use letters, digits, - _ . and no name of a configured account"
             );
         }
         let known = {
             let name = name.clone();
-            self.store.read(move |reader| reader.account(&name)).await?
+            self.app.store.read(move |reader| reader.accounts().get(&name)).await?
         };
         if known.as_ref().is_some_and(|known| known.kind != MailboxKind::Import) {
             bail!("the account '{account}' exists and is not an import; choose another with --account");
         }
-        self.ensure_account(name.clone(), MailboxKind::Import, AccountMode::Observe).await?;
+        self.app.accounts().ensure(name.clone(), MailboxKind::Import, AccountMode::Observe).await?;
         let archive = Import::open(path).with_context(|| format!("{} cannot be imported", path.display()))?;
         let total = archive.total_bytes();
-        let days = chrono::Duration::days(i64::from(self.config.old_after_days));
+        let days = chrono::Duration::days(i64::from(self.app.config.old_after_days));
         let desk = AccountIntake {
             account: name,
-            user: self.user.clone(),
+            user: self.app.user.clone(),
             trusted_servers: TrustedServers::default(),
-            store: self.store.clone(),
-            clock: self.clock.clone(),
+            store: self.app.store.clone(),
+            clock: self.app.clock.clone(),
             old_after: (!tasks).then_some(days),
             never_touch: Vec::new(),
             parser: GuardedParser::default(),
         };
         let account_name = desk.account.clone();
-        let unread = Arc::new(self.store.read(move |reader| reader.unreadable_keys(&account_name)).await?);
+        let unread = Arc::new(self.app.store.read(move |reader| reader.ledger().unreadable_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = IntakeCounts::default();
         let archive = Arc::new(Mutex::new(archive));

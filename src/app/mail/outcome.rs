@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    app::MailUseCases,
     ingest::IntakeCounts,
     model::{Instant, LedgerRow, MailId, MailState, Priority, TaskId, TaskRow, TaskStatus},
     store::SkipUnreadable as _,
@@ -95,21 +95,24 @@ pub fn next_step(row: &TaskRow) -> String {
     }
 }
 
-impl App {
-    pub async fn newest_mail_id(&self) -> anyhow::Result<ReportStart> {
-        let newest = self.store.read(|reader| reader.ledger_rows(None, 1)).await?;
+impl MailUseCases<'_> {
+    pub async fn newest_id(self) -> anyhow::Result<ReportStart> {
+        let newest = self.app.store.read(|reader| reader.ledger().list(None, 1)).await?;
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
-    pub(in crate::app) async fn report(
-        &self,
+    pub(in crate::app) async fn report_since(
+        self,
         since: ReportStart,
         tally: IntakeCounts,
         troubles: Vec<String>,
     ) -> anyhow::Result<PassReport> {
-        let outcomes = self.mail_outcomes(since).await?;
-        let (items, tasks) =
-            self.store.read(move |reader| Ok((reader.open_items()?, reader.count_tasks_after(since)?))).await?;
+        let outcomes = self.outcomes(since).await?;
+        let (items, tasks) = self
+            .app
+            .store
+            .read(move |reader| Ok((reader.approvals().open_items()?, reader.tasks().count_after(since)?)))
+            .await?;
         let waiting_for_you = items.len();
         let IntakeCounts { entered, duplicates, unreadable, .. } = tally;
         Ok(PassReport {
@@ -121,21 +124,21 @@ impl App {
             waiting_for_you,
             troubles,
             memory: None,
-            model_note: self.model_warning(),
+            model_note: self.app.model().warning(),
         })
     }
 
     /// What became of the mails after the mark, oldest first.
-    pub async fn mail_outcomes(&self, since: ReportStart) -> anyhow::Result<Vec<MailOutcome>> {
-        let read = self.store.read(move |reader| {
-            let rows = reader.ledger_rows(None, 500)?;
+    pub async fn outcomes(self, since: ReportStart) -> anyhow::Result<Vec<MailOutcome>> {
+        let read = self.app.store.read(move |reader| {
+            let rows = reader.ledger().list(None, 500)?;
             let mut outcomes = Vec::new();
             for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
                 let tasks = match row.state {
-                    MailState::Task => reader.tasks_of_mail(row.mail_id)?,
+                    MailState::Task => reader.tasks().of_mail(row.mail_id)?,
                     MailState::Linked => row
                         .task_id
-                        .map(|id| reader.task(id).skip_unreadable())
+                        .map(|id| reader.tasks().get(id).skip_unreadable())
                         .transpose()?
                         .flatten()
                         .into_iter()

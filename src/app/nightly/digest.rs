@@ -4,7 +4,7 @@ use chrono::Duration;
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    app::NightlyUseCases,
     model::{Instant, ItemRow, TaskRow},
 };
 
@@ -37,20 +37,20 @@ pub struct DigestArchivedMail {
     pub at: Instant,
 }
 
-impl App {
+impl NightlyUseCases<'_> {
     /// What the last hours brought.
-    pub async fn digest(&self, hours: i64) -> anyhow::Result<DigestReport> {
-        let now = self.clock.now();
+    pub async fn build_digest(self, hours: i64) -> anyhow::Result<DigestReport> {
+        let now = self.app.clock.now();
         let since = now.plus(-Duration::hours(hours));
-        let waiting = self.items().await?;
-        let digest = self.store.read(move |reader| {
-            let versions = reader.rules_versions()?.into_iter().filter(|row| row.at >= since && row.who != "person");
-            let archived = reader.mails_archived_since(since)?.into_iter();
+        let waiting = self.app.approvals().list().await?;
+        let digest = self.app.store.read(move |reader| {
+            let versions = reader.rules().versions()?.into_iter().filter(|row| row.at >= since && row.who != "person");
+            let archived = reader.mails().archived_since(since)?.into_iter();
             Ok(DigestReport {
                 since,
-                done: reader.tasks_done_since(since)?,
-                cancelled_duplicates: reader.duplicates_cancelled_since(since)?,
-                overdue: reader.overdue_tasks(now)?,
+                done: reader.tasks().done_since(since)?,
+                cancelled_duplicates: reader.tasks().duplicates_cancelled_since(since)?,
+                overdue: reader.tasks().overdue(now)?,
                 learned: versions
                     .map(|row| DigestRulesChange { version: row.version, at: row.at, who: row.who, why: row.why })
                     .collect(),

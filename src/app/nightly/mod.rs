@@ -70,9 +70,15 @@ impl NightlyJob {
     }
 }
 
-impl App {
+/// The use cases of the nightly job and of the morning summary.
+#[derive(Clone, Copy)]
+pub struct NightlyUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl NightlyUseCases<'_> {
     /// Tonight's proposal, now. Nothing is touched.
-    pub async fn preview_nightly(&self) -> anyhow::Result<LearningOutcome> {
+    pub async fn preview(self) -> anyhow::Result<LearningOutcome> {
         let material = self.gather_learning_input().await?;
         let files = (material.rules.clone(), material.guidelines.clone());
         let studied = tokio::task::spawn_blocking(move || derive_edits(&material)).await?;
@@ -85,54 +91,55 @@ impl App {
     }
 
     /// The nightly job, unless it was done today. Belongs to the worker.
-    pub async fn run_nightly_unless_done_today(&self) -> anyhow::Result<ReflectOutcome> {
-        let _one = self.nightly_lock.lock().await;
-        let now = self.clock.now();
-        let date = self.nightly_schedule()?.local_date(now);
+    pub async fn run_unless_done_today(self) -> anyhow::Result<ReflectOutcome> {
+        let _one = self.app.nightly_lock.lock().await;
+        let now = self.app.clock.now();
+        let date = self.schedule()?.local_date(now);
         let known = date.clone();
-        let night = match self.store.read(move |reader| reader.nightly_run(&known)).await? {
+        let night = match self.app.store.read(move |reader| reader.nightly().run(&known)).await? {
             None => NightlyJob::new(date, now, Vec::new()),
             // Cut off: it is taken up, not begun anew.
             Some(row) if row.state == NightlyState::Running => NightlyJob::from_row(row),
             Some(row) => return Ok(ReflectOutcome::DoneBefore(Box::new(row))),
         };
-        Ok(ReflectOutcome::Done(Box::new(self.run_nightly(night).await?)))
+        Ok(ReflectOutcome::Done(Box::new(self.run(night).await?)))
     }
 
     /// Does the night that is due, or goes on with one that was cut off. None when there is nothing to do yet.
-    pub async fn run_nightly_if_due(&self) -> anyhow::Result<Option<NightlyReport>> {
-        let _one = self.nightly_lock.lock().await;
-        let now = self.clock.now();
-        let schedule = self.nightly_schedule()?;
+    pub async fn run_if_due(self) -> anyhow::Result<Option<NightlyReport>> {
+        let _one = self.app.nightly_lock.lock().await;
+        let now = self.app.clock.now();
+        let schedule = self.schedule()?;
         let (seen, unfinished) = self
+            .app
             .store
-            .read(|reader| Ok((reader.setting(LAST_NIGHTLY_SETTING)?, reader.unfinished_nightly_run()?)))
+            .read(|reader| Ok((reader.settings().get(LAST_NIGHTLY_SETTING)?, reader.nightly().unfinished_run()?)))
             .await?;
         let Some(last) = seen.and_then(|text| text.parse::<Instant>().ok()) else {
             // The first start: there is no night to make up for.
-            self.record_last_nightly(now).await?;
+            self.record_last(now).await?;
             return Ok(None);
         };
         if let Some(row) = unfinished {
             let scheduled_at = row.scheduled_at;
-            let report = self.run_nightly(NightlyJob::from_row(row)).await?;
-            self.record_last_nightly(scheduled_at.max(last)).await?;
+            let report = self.run(NightlyJob::from_row(row)).await?;
+            self.record_last(scheduled_at.max(last)).await?;
             return Ok(Some(report));
         }
         let Some(NightlyDue::Now { date, scheduled_at, missed }) = schedule.due(last, now) else { return Ok(None) };
-        let mut held = self.run_nightly_unless_done(NightlyJob::new(date, scheduled_at, missed.clone())).await?;
+        let mut held = self.run_unless_done(NightlyJob::new(date, scheduled_at, missed.clone())).await?;
         // A person or a timer was faster today; the dates before have had nobody.
         if held.is_none()
             && let Some(((date, at), before)) = missed.split_last()
         {
-            held = self.run_nightly_unless_done(NightlyJob::new(date.clone(), *at, before.to_vec())).await?;
+            held = self.run_unless_done(NightlyJob::new(date.clone(), *at, before.to_vec())).await?;
         }
-        self.record_last_nightly(scheduled_at).await?;
+        self.record_last(scheduled_at).await?;
         Ok(held)
     }
 
-    async fn run_nightly_unless_done(&self, night: NightlyJob) -> anyhow::Result<Option<NightlyReport>> {
-        match self.run_nightly(night).await {
+    async fn run_unless_done(self, night: NightlyJob) -> anyhow::Result<Option<NightlyReport>> {
+        match self.run(night).await {
             Ok(report) => Ok(Some(report)),
             Err(error) if matches!(error.downcast_ref(), Some(StoreError::Refused(_))) => Ok(None),
             Err(error) => Err(error),
@@ -140,48 +147,53 @@ impl App {
     }
 
     /// When the next one is.
-    pub async fn next_nightly(&self) -> anyhow::Result<Option<Instant>> {
-        let now = self.clock.now();
-        let last =
-            self.store.read(|reader| reader.setting(LAST_NIGHTLY_SETTING)).await?.and_then(|text| text.parse().ok());
-        Ok(match self.nightly_schedule()?.due(last.unwrap_or(now), now) {
+    pub async fn next_due(self) -> anyhow::Result<Option<Instant>> {
+        let now = self.app.clock.now();
+        let last = self
+            .app
+            .store
+            .read(|reader| reader.settings().get(LAST_NIGHTLY_SETTING))
+            .await?
+            .and_then(|text| text.parse().ok());
+        Ok(match self.schedule()?.due(last.unwrap_or(now), now) {
             Some(NightlyDue::At(at)) => Some(at),
             Some(NightlyDue::Now { .. }) => Some(now),
             None => None,
         })
     }
 
-    async fn record_last_nightly(&self, at: Instant) -> anyhow::Result<()> {
-        self.store.write(Write::StoreSetting { name: LAST_NIGHTLY_SETTING.into(), value: at.to_string() }).await?;
+    async fn record_last(self, at: Instant) -> anyhow::Result<()> {
+        self.app.store.write(Write::StoreSetting { name: LAST_NIGHTLY_SETTING.into(), value: at.to_string() }).await?;
         Ok(())
     }
 
-    fn nightly_schedule(&self) -> anyhow::Result<NightlySchedule> {
-        let line = &self.config.nightly_schedule;
-        NightlySchedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
+    fn schedule(self) -> anyhow::Result<NightlySchedule> {
+        let line = &self.app.config.nightly_schedule;
+        NightlySchedule::new(line, self.app.config.me.time_zone)
+            .ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
     }
 
-    pub(in crate::app) async fn gather_learning_input(&self) -> anyhow::Result<LearningInput> {
-        let mut files = self.read_files_or_no_rules()?;
-        if self.is_cut_off(&files.rules) {
+    pub(in crate::app) async fn gather_learning_input(self) -> anyhow::Result<LearningInput> {
+        let mut files = self.app.rules().read_files_or_no_rules()?;
+        if self.app.rules().is_cut_off(&files.rules) {
             files.rules.clear();
         }
-        let (now, zone) = (self.clock.now(), self.config.me.time_zone);
+        let (now, zone) = (self.app.clock.now(), self.app.config.me.time_zone);
         let gather = move |reader: &crate::store::StoreReader<'_>| {
             LearningInput::gather(reader, now, zone, files.rules, files.guidelines)
         };
-        Ok(self.store.read(gather).await?)
+        Ok(self.app.store.read(gather).await?)
     }
 
-    async fn run_nightly(&self, night: NightlyJob) -> anyhow::Result<NightlyReport> {
+    async fn run(self, night: NightlyJob) -> anyhow::Result<NightlyReport> {
         let NightlyJob { date, scheduled_at, run_id, missed } = night;
-        let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
-        self.store.write(Write::BeginNightly(Box::new(begin))).await?;
-        self.reflection_files().reconcile(&self.store).await?;
+        let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.app.clock.now() };
+        self.app.store.write(Write::BeginNightly(Box::new(begin))).await?;
+        self.app.reflection_files().reconcile(&self.app.store).await?;
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
-        let account = self.store.read(|reader| reader.first_unretired_account()).await?;
-        let questions = findings.questions.iter().map(|asked| self.build_proposal(asked, run_id)).collect();
+        let account = self.app.store.read(|reader| reader.accounts().first_unretired()).await?;
+        let questions = findings.questions.iter().map(|asked| self.app.rules().build_proposal(asked, run_id)).collect();
         let end = EndNightly {
             date: date.clone(),
             run_id,
@@ -189,22 +201,17 @@ impl App {
             hits: findings.hits.clone(),
             proposals: questions,
             account: account.unwrap_or_else(|| AccountId::from(crate::app::LOCAL_ACCOUNT)),
-            user: self.user.clone(),
-            at: self.clock.now(),
+            user: self.app.user.clone(),
+            at: self.app.clock.now(),
         };
-        self.store.write(Write::EndNightly(Box::new(end))).await?;
-        let reranked = self.rerank_by_current_rules().await?;
+        self.app.store.write(Write::EndNightly(Box::new(end))).await?;
+        let reranked = self.app.tasks().rerank_by_current_rules().await?;
         Ok(NightlyReport { date, run_id, learning: findings, duplicates, version, reranked })
     }
 
-    /// Of a broken file the last good set counts, and that has ranked everything already.
-    pub(in crate::app) async fn rerank_by_current_rules(&self) -> anyhow::Result<usize> {
-        self.rerank_if_rules_changed(&self.load_rules().rules).await
-    }
-
     /// What a night that was cut off had written already: it does not study twice.
-    async fn find_learned_by_run(&self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
-        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+    async fn find_learned_by_run(self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
             return Ok(None);
         };
@@ -214,9 +221,9 @@ impl App {
     }
 
     /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
-    async fn learn_and_rewrite_rules(&self, run_id: RunId) -> anyhow::Result<(LearningOutcome, Option<i64>)> {
-        let _turn = self.lock_rules_files().await?;
-        self.resolve_intended_versions().await?;
+    async fn learn_and_rewrite_rules(self, run_id: RunId) -> anyhow::Result<(LearningOutcome, Option<i64>)> {
+        let _turn = self.app.rules().lock_files().await?;
+        self.app.rules().resolve_intended_versions().await?;
         if let Some((findings, version)) = self.find_learned_by_run(run_id).await? {
             return Ok((findings, Some(version)));
         }
@@ -236,22 +243,22 @@ impl App {
                     return Ok((LearningOutcome { rules, guidelines, ..LearningOutcome::default() }, None));
                 }
             };
-            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.clock.now());
-            match self.rewrite_rules(&RulesFiles { rules, guidelines }, draft).await? {
+            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.app.clock.now());
+            match self.app.rules().rewrite(&RulesFiles { rules, guidelines }, draft).await? {
                 RewriteOutcome::Unchanged => return Ok((findings, None)),
                 RewriteOutcome::Version(version) => return Ok((findings, Some(version))),
                 RewriteOutcome::ChangedMeanwhile => {}
             }
         }
         tracing::warn!("the rules are being edited; nothing was learned tonight");
-        let files = self.read_files_or_no_rules()?;
+        let files = self.app.rules().read_files_or_no_rules()?;
         Ok((LearningOutcome { rules: files.rules, guidelines: files.guidelines, ..LearningOutcome::default() }, None))
     }
 
-    async fn cancel_duplicate_tasks(&self) -> anyhow::Result<Vec<DuplicateTasks>> {
+    async fn cancel_duplicate_tasks(self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
-        for twins in self.store.read(|reader| reader.duplicate_tasks()).await? {
-            match self.store.write(Write::CancelDuplicateTask(twins.clone(), self.clock.now())).await {
+        for twins in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
+            match self.app.store.write(Write::CancelDuplicateTask(twins.clone(), self.app.clock.now())).await {
                 Ok(_) => cancelled.push(twins),
                 // One of three was cancelled already, or a person came by.
                 Err(StoreError::Conflict(_)) => {}

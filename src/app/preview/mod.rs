@@ -50,23 +50,27 @@ pub struct PreviewLine {
     pub warnings: Vec<String>,
 }
 
-impl App {
+/// The use cases that read mail without storing anything.
+#[derive(Clone, Copy)]
+pub struct PreviewUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl PreviewUseCases<'_> {
     /// The recent mail in a file, a folder or an account's mailbox.
-    pub async fn preview(&self, place: &str, days: Option<u32>) -> anyhow::Result<Preview> {
-        let account = self.config.accounts.iter().find(|account| account.name.as_str() == place);
+    pub async fn read_place(self, place: &str, days: Option<u32>) -> anyhow::Result<Preview> {
+        let account = self.app.config.accounts.iter().find(|account| account.name.as_str() == place);
         let mut preview = match account.map(|account| (account, &account.kind)) {
-            Some((account, AccountKind::Gmail(gmail))) => self.preview_gmail(account, gmail, days).await?,
-            Some((account, AccountKind::Maildir { path, .. })) => {
-                self.preview_files(path, place, Some(account), days)?
-            }
-            None => self.preview_files(Path::new(place), place, None, days)?,
+            Some((account, AccountKind::Gmail(gmail))) => self.read_gmail(account, gmail, days).await?,
+            Some((account, AccountKind::Maildir { path, .. })) => self.read_files(path, place, Some(account), days)?,
+            None => self.read_files(Path::new(place), place, None, days)?,
         };
         preview.lines.sort_by_key(|line| std::cmp::Reverse(line.priority));
         Ok(preview)
     }
 
-    fn preview_files(
-        &self,
+    fn read_files(
+        self,
         path: &Path,
         place: &str,
         account: Option<&AccountConfig>,
@@ -76,7 +80,7 @@ impl App {
         let trust =
             TrustedServers { servers: account.map(|account| account.trusted_servers.clone()).unwrap_or_default() };
         let never_touch = account.map_or(&[][..], |account| &account.never_touch);
-        let since = self.clock.now().plus(-chrono::Duration::days(days.into()));
+        let since = self.app.clock.now().plus(-chrono::Duration::days(days.into()));
         let mut preview = Preview { span: format!("of the last {days} days"), ..Preview::default() };
         for entry in import::Import::open(path).with_context(|| format!("{place} cannot be read"))? {
             let Ok(entry) = entry else {
@@ -90,7 +94,7 @@ impl App {
                 Ok(Some(mail).filter(|_| entry.direction == Direction::In && recent))
             });
             match read {
-                Ok(Some((mail, reading))) => self.preview_mail(&mut preview, &mail, reading, place, never_touch),
+                Ok(Some((mail, reading))) => self.add_mail(&mut preview, &mail, reading, place, never_touch),
                 Ok(None) => {}
                 Err(_) => preview.unreadable += 1,
             }
@@ -99,14 +103,14 @@ impl App {
     }
 
     /// What the first look would find, the newest of it read.
-    async fn preview_gmail(
-        &self,
+    async fn read_gmail(
+        self,
         account: &AccountConfig,
         config: &GmailConfig,
         days: Option<u32>,
     ) -> anyhow::Result<Preview> {
         let config = GmailConfig { since: days.map_or(config.since, Since::Days), ..config.clone() };
-        let gmail = Arc::new(self.open_gmail(account, &config).source);
+        let gmail = Arc::new(self.app.accounts().open_gmail(account, &config).source);
         let surveyor = Arc::clone(&gmail);
         let mut found = tokio::task::spawn_blocking(move || surveyor.list_for_preview()).await??;
         let span = match config.since {
@@ -128,7 +132,7 @@ impl App {
                 });
                 match read {
                     Ok(Some((mail, reading))) => {
-                        self.preview_mail(&mut preview, &mail, reading, account.name.as_str(), &account.never_touch);
+                        self.add_mail(&mut preview, &mail, reading, account.name.as_str(), &account.never_touch);
                     }
                     Ok(None) => {}
                     Err(_) => preview.unreadable += 1,
@@ -136,7 +140,7 @@ impl App {
             }
             left = read.left;
             match read.trouble {
-                Some(SourceError::RateLimited { after }) => self.clock.sleep(after).await,
+                Some(SourceError::RateLimited { after }) => self.app.clock.sleep(after).await,
                 Some(error) => return Err(error.into()),
                 None => {}
             }
@@ -144,15 +148,8 @@ impl App {
         Ok(preview)
     }
 
-    fn preview_mail(
-        &self,
-        preview: &mut Preview,
-        mail: &Mail,
-        mut reading: Reading,
-        account: &str,
-        never_touch: &[String],
-    ) {
-        let (rules, now) = (self.load_rules(), self.clock.now());
+    fn add_mail(self, preview: &mut Preview, mail: &Mail, mut reading: Reading, account: &str, never_touch: &[String]) {
+        let (rules, now) = (self.app.rules().load(), self.app.clock.now());
         preview.mails += 1;
         if is_never_touched(&mail.from, never_touch) {
             reading.tasks.clear();

@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::App,
+    app::PreviewUseCases,
     ingest::{GuardedParser, TrustedServers, parse_mail},
     model::{Address, Mail, Reading},
     reading::{self, ReadContext},
@@ -30,19 +30,19 @@ pub struct PlanOutput {
     pub reason: String,
 }
 
-impl App {
-    pub fn read_eml(&self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
-        let servers = self.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
+impl PreviewUseCases<'_> {
+    pub fn read_eml(self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
+        let servers = self.app.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
         let (raw, trust) = (raw.to_vec(), TrustedServers { servers });
         self.read_with_time_limit(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
     }
 
     /// Gets a mail and plans it, on a thread that is given up when it takes too long. None where there is none to plan.
     pub(in crate::app) fn read_with_time_limit(
-        &self,
+        self,
         mail: impl FnOnce() -> anyhow::Result<Option<Mail>> + Send + 'static,
     ) -> anyhow::Result<Option<(Mail, Reading)>> {
-        let (me, now) = (self.config.me.clone(), self.clock.now());
+        let (me, now) = (self.app.config.me.clone(), self.app.clock.now());
         let work = move || {
             let Some(mail) = mail()? else { return Ok(None) };
             let reading = reading::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
@@ -51,11 +51,11 @@ impl App {
         GuardedParser::default().run_within_budget(work)?
     }
 
-    pub fn plan_line(&self, input: PlanInput) -> anyhow::Result<PlanOutput> {
+    pub fn plan_line(self, input: PlanInput) -> anyhow::Result<PlanOutput> {
         let PlanInput { id, text, eml } = input;
         let mail: Box<dyn FnOnce() -> anyhow::Result<Option<Mail>> + Send> = match (text, eml) {
             (Some(text), None) => {
-                let mail = self.mail_with(text);
+                let mail = self.build_mail(text);
                 Box::new(|| Ok(Some(mail)))
             }
             (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &TrustedServers::default())?))),
@@ -72,11 +72,11 @@ impl App {
     }
 
     /// A mail to the person with nothing but a text.
-    fn mail_with(&self, text: String) -> Mail {
+    fn build_mail(self, text: String) -> Mail {
         let to = |addr: &String| Address { name: None, addr: addr.clone() };
         Mail {
             from: Address { name: None, addr: "someone@else.example".into() },
-            to: self.config.me.addresses.first().map(to).into_iter().collect(),
+            to: self.app.config.me.addresses.first().map(to).into_iter().collect(),
             text,
             ..Mail::default()
         }

@@ -8,3 +8,21 @@ mod what_if;
 
 pub use version::{DiffLine, RulesVersionDetail};
 pub use what_if::{WhatIfChange, WhatIfReport};
+
+use crate::{
+    app::App,
+    rules::{self, CurrentRules},
+};
+
+/// The use cases of the rules files: versions, proposals, and what a change would do.
+#[derive(Clone, Copy)]
+pub struct RulesUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl RulesUseCases<'_> {
+    /// The rules in force for a command that does not watch them.
+    pub fn load(self) -> CurrentRules {
+        rules::load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
+    }
+}

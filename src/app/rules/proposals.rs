@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::rewrite::{RewriteOutcome, RulesVersionDraft};
 use crate::{
-    app::App,
+    app::RulesUseCases,
     model::{
         ItemId, ItemKind, NewItem, RunId,
         nightly::{CorrectionKind, CorrectionRow, NewProposal},
@@ -18,9 +18,9 @@ use crate::{
 /// A rule can wait longer than a mail; never more than a fortnight.
 const PROPOSAL_LIFETIME: Duration = Duration::days(14);
 
-impl App {
-    pub(in crate::app) fn build_proposal(&self, tested: &TestedEdit, run_id: RunId) -> NewProposal {
-        let now = self.clock.now();
+impl RulesUseCases<'_> {
+    pub(in crate::app) fn build_proposal(self, tested: &TestedEdit, run_id: RunId) -> NewProposal {
+        let now = self.app.clock.now();
         let edit = serde_json::to_value(tested).unwrap_or_default();
         let item = NewItem {
             item_id: ItemId::derive(now, &["rule", &tested.key, &run_id.to_string()]),
@@ -44,25 +44,25 @@ impl App {
     }
 
     /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
-    pub async fn adopt_approved_proposals(&self) -> anyhow::Result<usize> {
-        let waiting = self.store.read(|reader| reader.proposals()).await?;
+    pub async fn adopt_approved_proposals(self) -> anyhow::Result<usize> {
+        let waiting = self.app.store.read(|reader| reader.rules().proposals()).await?;
         if approved_proposals(&waiting).is_empty() {
             return Ok(0);
         }
-        let _turn = self.lock_rules_files().await?;
+        let _turn = self.lock_files().await?;
         self.resolve_intended_versions().await?;
         let mut adopted = 0;
         // Read again: another may have had the turn before.
-        for yes in approved_proposals(&self.store.read(|reader| reader.proposals()).await?) {
+        for yes in approved_proposals(&self.app.store.read(|reader| reader.rules().proposals()).await?) {
             adopted += usize::from(self.adopt_proposal(yes).await?);
         }
-        self.rerank_by_current_rules().await?;
+        self.app.tasks().rerank_by_current_rules().await?;
         Ok(adopted)
     }
 
-    async fn adopt_proposal(&self, yes: ApprovedProposal) -> anyhow::Result<bool> {
+    async fn adopt_proposal(self, yes: ApprovedProposal) -> anyhow::Result<bool> {
         let ApprovedProposal { item_id, tested, run_id } = yes;
-        let was = self.read_rules_files()?;
+        let was = self.read_files()?;
         if self.is_cut_off(&was.rules) {
             // It waits until the file is whole again.
             return Ok(false);
@@ -72,26 +72,30 @@ impl App {
             Ok(text) => files.rules = text,
             Err(error) => {
                 let outcome = format!("not adopted: {error}");
-                self.store.write(Write::CloseProposal { item_id, outcome, at: self.clock.now() }).await?;
+                self.app.store.write(Write::CloseProposal { item_id, outcome, at: self.app.clock.now() }).await?;
                 return Ok(false);
             }
         }
-        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.clock.now());
+        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.app.clock.now());
         // Changed meanwhile: the next look adopts it.
-        Ok(matches!(self.rewrite_rules(&was, draft).await?, RewriteOutcome::Version(_)))
+        Ok(matches!(self.rewrite(&was, draft).await?, RewriteOutcome::Version(_)))
     }
 
     /// What the newest correction of this command teaches, in words; and its line goes into the day's file.
     pub async fn log_and_explain_correction(
-        &self,
+        self,
         what: impl Fn(&CorrectionRow) -> bool + Send + 'static,
     ) -> anyhow::Result<Option<String>> {
-        let now = self.clock.now();
-        let fresh = self.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
-        self.reflection_files().append_corrections(&fresh);
+        let now = self.app.clock.now();
+        let fresh = self
+            .app
+            .store
+            .read(move |reader| reader.nightly().corrections(Some(now.plus(-Duration::minutes(1)))))
+            .await?;
+        self.app.reflection_files().append_corrections(&fresh);
         let about: Vec<i64> = fresh.iter().rev().filter(|row| what(row)).map(|row| row.correction).collect();
         let Some(newest) = fresh.iter().rev().find(|row| what(row)).map(|row| row.kind) else { return Ok(None) };
-        let material = self.gather_learning_input().await?;
+        let material = self.app.nightly().gather_learning_input().await?;
         let told = tokio::task::spawn_blocking(move || {
             let rules = RuleSet::parse("rules/priority.yml", &material.rules).ok()?;
             about.iter().find_map(|id| explain_correction(&material, &rules, *id)).map(|outlook| outlook.to_string())

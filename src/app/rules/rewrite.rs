@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::rules_files::RulesFiles;
 use crate::{
-    app::App,
+    app::RulesUseCases,
     model::{
         Instant, ItemId, RunId,
         nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
@@ -109,10 +109,10 @@ fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRule
     keep
 }
 
-impl App {
+impl RulesUseCases<'_> {
     /// The caller has the turn. `was` is what the draft was made from.
-    pub(in crate::app) async fn rewrite_rules(
-        &self,
+    pub(in crate::app) async fn rewrite(
+        self,
         was: &RulesFiles,
         draft: RulesVersionDraft,
     ) -> anyhow::Result<RewriteOutcome> {
@@ -122,7 +122,7 @@ impl App {
             return Ok(RewriteOutcome::Unchanged);
         }
         self.save_hand_edited_version(was).await?;
-        let now = self.clock.now();
+        let now = self.app.clock.now();
         let new = NewRulesVersion {
             who: who.to_owned(),
             run_id,
@@ -132,13 +132,13 @@ impl App {
             edits: json!({ "edits": edits, "keep": encode_entry_changes(&keep), "back_to": back_to }),
             at: now,
         };
-        let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
+        let Receipt::Number(version) = self.app.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
             anyhow::bail!("the version was not numbered")
         };
         // The rules last: once they are replaced, the version counts.
         let changes = [
-            (self.home.guidelines_file(), &was.guidelines, &files.guidelines),
-            (self.home.rules_file(), &was.rules, &files.rules),
+            (self.app.home.guidelines_file(), &was.guidelines, &files.guidelines),
+            (self.app.home.rules_file(), &was.rules, &files.rules),
         ];
         self.expect_rules(&files.rules)?;
         for (nth, (path, old, new)) in changes.iter().enumerate() {
@@ -149,30 +149,30 @@ impl App {
                     replace_if_unchanged(path, new, old)?;
                 }
                 self.expect_rules(&was.rules)?;
-                self.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
+                self.app.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
                 return Ok(RewriteOutcome::ChangedMeanwhile);
             }
         }
         self.expect_rules(&files.rules)?;
-        self.store.write(Write::MarkRulesVersionLive(Box::new(LiveRulesVersion { version, ..keep }), now)).await?;
+        self.app.store.write(Write::MarkRulesVersionLive(Box::new(LiveRulesVersion { version, ..keep }), now)).await?;
         Ok(RewriteOutcome::Version(version))
     }
 
     /// Keeps rules without a learned part as the last good ones, for a file without one is otherwise taken for cut off.
-    fn expect_rules(&self, rules: &str) -> std::io::Result<()> {
+    fn expect_rules(self, rules: &str) -> std::io::Result<()> {
         match RuleSet::parse("rules/priority.yml", rules) {
-            Ok(set) if set.learned_range().is_none() => keep_as_last_good(&self.home.last_good_rules(), rules),
+            Ok(set) if set.learned_range().is_none() => keep_as_last_good(&self.app.home.last_good_rules(), rules),
             _ => Ok(()),
         }
     }
 
     /// What a person wrote since the last version is a version of its own, so that there is a way back to it.
-    async fn save_hand_edited_version(&self, files: &RulesFiles) -> anyhow::Result<()> {
-        let last = self.store.read(|reader| Ok(reader.rules_versions()?.into_iter().next())).await?;
+    async fn save_hand_edited_version(self, files: &RulesFiles) -> anyhow::Result<()> {
+        let last = self.app.store.read(|reader| Ok(reader.rules().versions()?.into_iter().next())).await?;
         if last.is_some_and(|last| last.rules == files.rules && last.guidelines == files.guidelines) {
             return Ok(());
         }
-        let now = self.clock.now();
+        let now = self.app.clock.now();
         let new = NewRulesVersion {
             who: "person".into(),
             run_id: String::new(),
@@ -182,33 +182,34 @@ impl App {
             edits: json!({}),
             at: now,
         };
-        if let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? {
+        if let Receipt::Number(version) = self.app.store.write(Write::IntendRulesVersion(Box::new(new))).await? {
             let keep = LiveRulesVersion { version, ..LiveRulesVersion::default() };
-            self.store.write(Write::MarkRulesVersionLive(Box::new(keep), now)).await?;
+            self.app.store.write(Write::MarkRulesVersionLive(Box::new(keep), now)).await?;
         }
         Ok(())
     }
 
     /// After a kill: an intended version whose bytes are on the disk is kept, any other is dropped. The caller has the
     /// turn, so nobody is in the middle of one.
-    pub(in crate::app) async fn resolve_intended_versions(&self) -> anyhow::Result<()> {
+    pub(in crate::app) async fn resolve_intended_versions(self) -> anyhow::Result<()> {
         let (intended, last) = self
+            .app
             .store
-            .read(|reader| Ok((reader.intended_versions()?, reader.rules_versions()?.into_iter().next())))
+            .read(|reader| Ok((reader.rules().intended_versions()?, reader.rules().versions()?.into_iter().next())))
             .await?;
         if intended.is_empty() {
             return Ok(());
         }
-        let files = self.read_rules_files()?;
+        let files = self.read_files()?;
         for version in intended {
             let rules_done = files.rules == version.rules;
             let moved = last.as_ref().is_none_or(|last| last.rules != version.rules);
             let write = if rules_done && (moved || files.guidelines == version.guidelines) {
-                Write::MarkRulesVersionLive(Box::new(decode_entry_changes(&version)), self.clock.now())
+                Write::MarkRulesVersionLive(Box::new(decode_entry_changes(&version)), self.app.clock.now())
             } else {
                 Write::DiscardIntendedRulesVersion { version: version.version }
             };
-            self.store.write(write).await?;
+            self.app.store.write(write).await?;
         }
         Ok(())
     }

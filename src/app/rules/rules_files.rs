@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 
 use crate::{
-    app::App,
+    app::RulesUseCases,
     regular_file,
     rules::{is_cut_off, read_or_empty},
 };
@@ -25,31 +25,31 @@ pub(in crate::app) struct RulesFiles {
     pub(in crate::app) guidelines: String,
 }
 
-impl App {
-    pub(in crate::app) fn read_rules_files(&self) -> anyhow::Result<RulesFiles> {
+impl RulesUseCases<'_> {
+    pub(in crate::app) fn read_files(self) -> anyhow::Result<RulesFiles> {
         let read = |path: std::path::PathBuf| {
             read_or_empty(&path).with_context(|| format!("{} cannot be read; nothing was changed", path.display()))
         };
-        Ok(RulesFiles { rules: read(self.home.rules_file())?, guidelines: read(self.home.guidelines_file())? })
+        Ok(RulesFiles { rules: read(self.app.home.rules_file())?, guidelines: read(self.app.home.guidelines_file())? })
     }
 
     /// The same to learn from. Into a rules file that cannot be read nothing is learned, as into one that is missing.
-    pub(in crate::app) fn read_files_or_no_rules(&self) -> anyhow::Result<RulesFiles> {
-        let path = self.home.guidelines_file();
+    pub(in crate::app) fn read_files_or_no_rules(self) -> anyhow::Result<RulesFiles> {
+        let path = self.app.home.guidelines_file();
         let guidelines = read_or_empty(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-        Ok(RulesFiles { rules: read_or_empty(&self.home.rules_file()).unwrap_or_default(), guidelines })
+        Ok(RulesFiles { rules: read_or_empty(&self.app.home.rules_file()).unwrap_or_default(), guidelines })
     }
 
     /// Returns whether this text of the rules file is one that was cut off: into that nothing is learned, and of it nothing
     /// is kept.
-    pub(in crate::app) fn is_cut_off(&self, rules: &str) -> bool {
-        is_cut_off(rules, &self.home.last_good_rules())
+    pub(in crate::app) fn is_cut_off(self, rules: &str) -> bool {
+        is_cut_off(rules, &self.app.home.last_good_rules())
     }
 
     /// One program at a time edits them; held until it is dropped. Waited for without holding up a thread that whoever
     /// has it may need.
-    pub(in crate::app) async fn lock_rules_files(&self) -> anyhow::Result<File> {
-        let path = self.home.data().join("rules.lock");
+    pub(in crate::app) async fn lock_files(self) -> anyhow::Result<File> {
+        let path = self.app.home.data().join("rules.lock");
         let mut options = OpenOptions::new();
         let open = regular_file::open_with(options.write(true).create(true).truncate(false).mode(0o600), &path);
         let file = open.with_context(|| format!("{} cannot be opened", path.display()))?;

@@ -10,7 +10,7 @@ use super::{
     rules_files::RulesFiles,
 };
 use crate::{
-    app::{App, NotFound},
+    app::{NotFound, RulesUseCases},
     model::{
         Instant,
         nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
@@ -35,24 +35,24 @@ pub struct DiffLine {
     pub line: String,
 }
 
-impl App {
+impl RulesUseCases<'_> {
     /// The newest first.
-    pub async fn rules_history(&self) -> anyhow::Result<Vec<RulesVersionDetail>> {
+    pub async fn history(self) -> anyhow::Result<Vec<RulesVersionDetail>> {
         let files = self.read_files_or_no_rules()?;
-        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let current = rows.iter().position(|row| row.rules == files.rules && row.guidelines == files.guidelines);
         let detail = |(nth, row)| RulesVersionDetail { row, current: Some(nth) == current };
         Ok(rows.into_iter().enumerate().map(detail).collect())
     }
 
     /// Where each learned entry comes from.
-    pub async fn learned_entries(&self) -> anyhow::Result<Vec<LearnedEntryRow>> {
-        Ok(self.store.read(|reader| reader.learned_entries()).await?)
+    pub async fn learned_entries(self) -> anyhow::Result<Vec<LearnedEntryRow>> {
+        Ok(self.app.store.read(|reader| reader.rules().learned_entries()).await?)
     }
 
     /// From a version to the file as it is; without one, what the newest version changed.
-    pub async fn rules_diff(&self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
-        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+    pub async fn diff(self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let now = self.read_files_or_no_rules()?;
         let (from, to) = match version {
             Some(number) => (find_version(&rows, number)?.rules.clone(), now.rules),
@@ -65,11 +65,11 @@ impl App {
     }
 
     /// Goes back to a version, or to the one before the newest. What a person wrote outside the marks since then stays.
-    pub async fn roll_back_rules(&self, version: Option<i64>) -> anyhow::Result<i64> {
-        let _turn = self.lock_rules_files().await?;
+    pub async fn roll_back(self, version: Option<i64>) -> anyhow::Result<i64> {
+        let _turn = self.lock_files().await?;
         self.resolve_intended_versions().await?;
-        let rows = self.store.read(|reader| reader.rules_versions()).await?;
-        let was = self.read_rules_files()?;
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
+        let was = self.read_files()?;
         let mut kept = was.clone();
         if self.is_cut_off(&was.rules) {
             kept.rules.clear();
@@ -82,8 +82,8 @@ impl App {
         let files = compose_files(&kept, target);
         ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
-        let known = self.store.read(|reader| reader.learned_entries()).await?;
-        let mut keep = rollback_entry_changes(&rows, &known, &after, self.clock.now());
+        let known = self.app.store.read(|reader| reader.rules().learned_entries()).await?;
+        let mut keep = rollback_entry_changes(&rows, &known, &after, self.app.clock.now());
         let (lines, left) =
             (guideline_lines::listed_domains(&was.guidelines), guideline_lines::listed_domains(&files.guidelines));
         let gone = lines.into_iter().filter(|domain| !left.contains(domain));
@@ -98,10 +98,10 @@ impl App {
             back_to,
             entry_changes: keep,
         };
-        let RewriteOutcome::Version(made) = self.rewrite_rules(&was, draft).await? else {
+        let RewriteOutcome::Version(made) = self.rewrite(&was, draft).await? else {
             anyhow::bail!("the rules were edited meanwhile; nothing was changed, try again")
         };
-        self.rerank_by_current_rules().await?;
+        self.app.tasks().rerank_by_current_rules().await?;
         Ok(made)
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    app::RulesUseCases,
     model::{Instant, Priority, TaskId, nightly::PastTask},
     rules::RuleSet,
 };
@@ -36,14 +36,14 @@ pub struct WhatIfChange {
     pub set_by_hand: bool,
 }
 
-impl App {
-    pub async fn what_if(&self, file: &Path) -> anyhow::Result<WhatIfReport> {
+impl RulesUseCases<'_> {
+    pub async fn what_if(self, file: &Path) -> anyhow::Result<WhatIfReport> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
         let new = RuleSet::parse(&name, &text)?;
-        let old = self.load_rules().rules;
-        let now = self.clock.now();
-        let past = self.store.read(|reader| reader.past_tasks(None)).await?;
+        let old = self.load().rules;
+        let now = self.app.clock.now();
+        let past = self.app.store.read(|reader| reader.nightly().past_tasks(None)).await?;
         Ok(tokio::task::spawn_blocking(move || replay_past_tasks(&past, &old, &new, now)).await?)
     }
 }

@@ -42,28 +42,34 @@ pub struct NewTask {
     pub deadline: Option<(String, Instant)>,
 }
 
-impl App {
-    pub async fn list_tasks(&self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
-        let now = self.clock.now();
-        let mut rows = self.store.read(move |reader| reader.tasks(all, limit)).await?;
+/// The use cases of tasks.
+#[derive(Clone, Copy)]
+pub struct TaskUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl TaskUseCases<'_> {
+    pub async fn list(self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
+        let now = self.app.clock.now();
+        let mut rows = self.app.store.read(move |reader| reader.tasks().list(all, limit)).await?;
         if !all {
             rows.retain(|row| row.snooze_until.is_none_or(|until| until <= now));
         }
         Ok(rows)
     }
 
-    pub async fn task_detail(&self, reference: &str) -> anyhow::Result<TaskDetail> {
-        let row = self.find_task(reference).await?;
+    pub async fn detail(self, reference: &str) -> anyhow::Result<TaskDetail> {
+        let row = self.find(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
-        let now = self.clock.now();
-        let detail = self.store.read(move |reader| {
+        let now = self.app.clock.now();
+        let detail = self.app.store.read(move |reader| {
             Ok(TaskDetail {
-                facts: reader.task_facts(id).skip_unreadable()?,
-                history: reader.task_history(id)?,
-                effects: reader.actions_of_task(id)?,
-                follow_ups: reader.follow_ups(id)?,
-                waits: reader.deferred_runs(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
-                mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
+                facts: reader.tasks().facts(id).skip_unreadable()?,
+                history: reader.tasks().history(id)?,
+                effects: reader.outbox().of_task(id)?,
+                follow_ups: reader.tasks().follow_ups(id)?,
+                waits: reader.runs().deferred(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
+                mail: mail_id.map(|mail_id| reader.ledger().get(mail_id).skip_unreadable()).transpose()?.flatten(),
                 row,
             })
         });
@@ -71,32 +77,32 @@ impl App {
     }
 
     /// Does what the person wishes; the task after it.
-    pub async fn edit_task(&self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
-        let row = self.find_task(reference).await?;
+    pub async fn edit(self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
+        let row = self.find(reference).await?;
         self.apply_edit(row.task.task_id, row.account, wish, why).await
     }
 
     async fn apply_edit(
-        &self,
+        self,
         task_id: TaskId,
         account: AccountId,
         wish: TaskEditKind,
         why: &str,
     ) -> anyhow::Result<TaskRow> {
         let remind_at = self.reminder_time_after_edit(task_id, &wish).await?;
-        let (user, why, at) = (self.user.clone(), why.to_owned(), self.clock.now());
+        let (user, why, at) = (self.app.user.clone(), why.to_owned(), self.app.clock.now());
         let edit = TaskEdit { task_id, account, user, kind: wish, why, at, remind_at };
-        let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
+        let receipt = self.app.store.write(Write::EditTask(Box::new(edit))).await?;
         let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
-        self.find_task(&changed.to_string()).await
+        self.find(&changed.to_string()).await
     }
 
     /// When the reminder of a task comes after its deadline was changed.
-    async fn reminder_time_after_edit(&self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
+    async fn reminder_time_after_edit(self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
         let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
-        let facts = self.store.read(move |reader| reader.task_facts(task_id)).await?;
+        let facts = self.app.store.read(move |reader| reader.tasks().facts(task_id)).await?;
         let kind = facts.map(|facts| facts.kind).unwrap_or_default();
-        let (me, now) = (&self.config.me, self.clock.now());
+        let (me, now) = (&self.app.config.me, self.app.clock.now());
         let time =
             || reminder_time(&ReminderRequest { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
         // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
@@ -104,13 +110,13 @@ impl App {
     }
 
     /// "Remind me …" opens a reminder, with its time and how often it comes; anything else a task of the person's.
-    pub async fn add_task(&self, mut new: NewTask) -> anyhow::Result<TaskRow> {
-        let now = self.clock.now();
+    pub async fn add(self, mut new: NewTask) -> anyhow::Result<TaskRow> {
+        let now = self.app.clock.now();
         let said = new.objective.trim().to_owned();
         if said.is_empty() {
             return Err(BadInput("a task needs an objective: adjutant tasks add \"Buy milk\"".into()).into());
         }
-        let asked = reading::parse_reminder_request(&said, &self.config.me, now);
+        let asked = reading::parse_reminder_request(&said, &self.app.config.me, now);
         if let Some(asked) = &asked {
             let found = asked.deadline.clone().zip(asked.due_at);
             new.deadline = new.deadline.or(found);
@@ -124,11 +130,11 @@ impl App {
         let facts = self.facts_of_typed_task(&objective, kind, due);
         let remind = asked.is_some().then(|| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
-            let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
+            let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.app.config.me, now };
             NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };
-        let level = new.priority.unwrap_or_else(|| self.load_rules().rules.rank(&facts, now).level);
+        let level = new.priority.unwrap_or_else(|| self.app.rules().load().rules.rank(&facts, now).level);
         let task = Task {
             task_id,
             created_at: now,
@@ -151,8 +157,8 @@ impl App {
         }
     }
 
-    fn facts_of_typed_task(&self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
-        let own = self.config.me.addresses.first().cloned().unwrap_or_default();
+    fn facts_of_typed_task(self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
+        let own = self.app.config.me.addresses.first().cloned().unwrap_or_default();
         Facts {
             sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
             sender: own,
@@ -175,52 +181,51 @@ impl App {
     }
 
     /// A date as a person types it.
-    pub fn parse_deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
-        let when = crate::reading::parse_typed_date(typed, &self.config.me, self.clock.now());
-        when.filter(|(_, at)| !has_misread_number(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(
-            || {
+    pub fn parse_deadline(self, typed: &str) -> anyhow::Result<(String, Instant)> {
+        let when = crate::reading::parse_typed_date(typed, &self.app.config.me, self.app.clock.now());
+        when.filter(|(_, at)| !has_misread_number(typed, at.utc().with_timezone(&self.app.config.me.time_zone)))
+            .ok_or_else(|| {
                 BadInput(format!(
                 "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""
             ))
             .into()
-            },
-        )
+            })
     }
 
     /// A time to come as a person types it: a date, or "90m", "2h", "3d", "1w" from now.
-    pub fn parse_future_time(&self, typed: &str) -> anyhow::Result<Instant> {
+    pub fn parse_future_time(self, typed: &str) -> anyhow::Result<Instant> {
         match parse_duration(typed) {
-            Some(wait) => Ok(self.clock.now().plus(wait)),
+            Some(wait) => Ok(self.app.clock.now().plus(wait)),
             None => Ok(self.parse_deadline(typed)?.1),
         }
     }
 
-    pub async fn invoices(&self) -> anyhow::Result<Vec<InvoiceRow>> {
-        Ok(self.store.read(|reader| reader.invoices()).await?)
+    pub async fn list_invoices(self) -> anyhow::Result<Vec<InvoiceRow>> {
+        Ok(self.app.store.read(|reader| reader.tasks().invoices()).await?)
     }
 
     /// What is due now and nobody was shown.
-    pub async fn due_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
-        let now = self.clock.now();
-        Ok(self.store.read(move |reader| reader.due_reminders(now)).await?)
+    pub async fn due_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
+        let now = self.app.clock.now();
+        Ok(self.app.store.read(move |reader| reader.tasks().due_reminders(now)).await?)
     }
 
     /// What was shown in the last day, wherever: for a person who was not there.
-    pub async fn recent_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
-        let since = self.clock.now().plus(-chrono::Duration::hours(24));
-        Ok(self.store.read(move |reader| reader.reminders_shown_since(since)).await?)
+    pub async fn recent_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
+        let since = self.app.clock.now().plus(-chrono::Duration::hours(24));
+        Ok(self.app.store.read(move |reader| reader.tasks().reminders_shown_since(since)).await?)
     }
 
     /// For after they were shown, never before: a kill in between shows one twice, and loses none.
-    pub async fn mark_reminders_shown(&self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
-        let (now, zone) = (self.clock.now(), self.config.me.time_zone);
+    pub async fn mark_reminders_shown(self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
+        let (now, zone) = (self.app.clock.now(), self.app.config.me.time_zone);
         let shown = |row: &ReminderRow| ShownReminder {
             action_id: row.action_id,
             due_at: row.due_at,
             next: row.every.and_then(|every| every.next(row.first_at, now, zone)),
         };
         let shown = reminders.iter().map(shown).collect();
-        self.store.write(Write::MarkRemindersShown { shown, at: now }).await?;
+        self.app.store.write(Write::MarkRemindersShown { shown, at: now }).await?;
         Ok(())
     }
 }

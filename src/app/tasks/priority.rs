@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    app::TaskUseCases,
     model::{FollowUp, Priority, TaskRow},
     rules::Trace,
     store::SkipUnreadable as _,
@@ -25,19 +25,20 @@ pub struct PriorityExplanation {
     pub follow_ups: Vec<FollowUp>,
 }
 
-impl App {
-    pub async fn why(&self, reference: &str) -> anyhow::Result<PriorityExplanation> {
-        let row = self.find_task(reference).await?;
+impl TaskUseCases<'_> {
+    pub async fn explain_priority(self, reference: &str) -> anyhow::Result<PriorityExplanation> {
+        let row = self.find(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
         let (facts, mail, follow_ups) = self
+            .app
             .store
             .read(move |reader| {
-                let mail = mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
-                Ok((reader.task_facts(id).skip_unreadable()?, mail, reader.follow_ups(id)?))
+                let mail = mail_id.map(|mail_id| reader.mails().get(mail_id).skip_unreadable()).transpose()?.flatten();
+                Ok((reader.tasks().facts(id).skip_unreadable()?, mail, reader.tasks().follow_ups(id)?))
             })
             .await?;
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;
-        let rules = self.load_rules();
+        let rules = self.app.rules().load();
         let sender = mail.filter(|_| !facts.sender_verified).map(|mail| {
             let reason =
                 if mail.authentication.verified { "the mail looks like phishing" } else { &mail.authentication.reason };
@@ -47,7 +48,7 @@ impl App {
             )
         });
         Ok(PriorityExplanation {
-            trace: rules.rules.trace(&facts, self.clock.now()),
+            trace: rules.rules.trace(&facts, self.app.clock.now()),
             set_by_hand: row.hand_ranked,
             sender,
             rules_broken: rules.broken.map(|broken| broken.to_string()),

@@ -119,53 +119,60 @@ pub struct Worker {
     _lock: File,
 }
 
-impl App {
+/// The use cases of the worker role: taking it, and requests to the process that has it.
+#[derive(Clone, Copy)]
+pub struct WorkerUseCases<'a> {
+    pub(super) app: &'a App,
+}
+
+impl WorkerUseCases<'_> {
     /// Takes the role, or says who has it.
-    pub async fn start_worker(&self) -> anyhow::Result<Result<Worker, WorkerLockHeld>> {
-        match self.try_lock_worker()? {
+    pub async fn start(self) -> anyhow::Result<Result<Worker, WorkerLockHeld>> {
+        match self.try_lock()? {
             Ok(lock) => {
-                let open_files = self.open_files.with_file(&self.home.lock_file(), &lock)?;
+                let open_files = self.app.open_files.with_file(&self.app.home.lock_file(), &lock)?;
                 open_files.check()?;
-                Self { open_files, ..self.clone() }.prepare_worker(lock).await.map(Ok)
+                let app = App { open_files, ..self.app.clone() };
+                app.worker().prepare(lock).await.map(Ok)
             }
             Err(held) => Ok(Err(held)),
         }
     }
 
     /// Prepares everything a worker needs. The lock is held, and is one of the open files.
-    async fn prepare_worker(&self, lock: File) -> anyhow::Result<Worker> {
-        if !self.store.read(|reader| reader.is_index_current()).await? {
-            self.store.write(Write::RebuildSearchIndex).await?;
+    async fn prepare(self, lock: File) -> anyhow::Result<Worker> {
+        if !self.app.store.read(|reader| reader.documents().is_index_current()).await? {
+            self.app.store.write(Write::RebuildSearchIndex).await?;
         }
-        self.memory.reset_if_origin_changed().await?;
+        self.app.memory.reset_if_origin_changed().await?;
         let stop = CancellationToken::new();
-        let last_good = self.home.last_good_rules();
-        let rules = RulesWatch::start(self.home.rules_file(), &last_good, stop.clone()).subscribe();
-        self.start_epoch_if_restored().await?;
-        let charter = watch::Sender::new(Arc::new(self.load_policy()));
-        let outbox = self.build_outbox_with_policy(charter.subscribe())?;
-        self.note_policy_file().await?;
-        self.reevaluate_parked_actions().await?;
+        let last_good = self.app.home.last_good_rules();
+        let rules = RulesWatch::start(self.app.home.rules_file(), &last_good, stop.clone()).subscribe();
+        self.app.audit().start_epoch_if_restored().await?;
+        let charter = watch::Sender::new(Arc::new(self.app.effects().load_policy()));
+        let outbox = self.app.effects().build_outbox_with_policy(charter.subscribe())?;
+        self.app.effects().note_policy_file().await?;
+        self.app.approvals().reevaluate_parked_actions().await?;
         let mut intakes = Vec::new();
-        for account in &self.config.accounts {
+        for account in &self.app.config.accounts {
             intakes.push(self.follow_account(account, &outbox).await?);
         }
-        let journal = self.reflection_files();
-        let model = self.start_model().await?;
+        let journal = self.app.reflection_files();
+        let model = self.app.model().start().await?;
         let library = LiveCallHandler {
-            store: self.store.clone(),
-            memory: self.memory.clone(),
+            store: self.app.store.clone(),
+            memory: self.app.memory.clone(),
             rules: rules.clone(),
             outbox,
-            labels: self.config.labels.clone(),
+            labels: self.app.config.labels.clone(),
             model: model.clone(),
         };
-        let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
-        let limits = EngineLimits { in_flight: self.config.in_flight, ..EngineLimits::default() };
-        let (store, clock) = (self.store.clone(), self.clock.clone());
+        let nodes = Nodes::shipped(&Arc::new(self.app.config.me.clone()), &self.app.tools);
+        let limits = EngineLimits { in_flight: self.app.config.in_flight, ..EngineLimits::default() };
+        let (store, clock) = (self.app.store.clone(), self.app.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(BackfillProgress::default());
-        let app = self.clone();
+        let app = self.app.clone();
         Ok(Worker {
             app,
             engine,
@@ -182,8 +189,8 @@ impl App {
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
-    pub(in crate::app) fn try_lock_worker(&self) -> anyhow::Result<Result<File, WorkerLockHeld>> {
-        let path = self.home.lock_file();
+    pub(in crate::app) fn try_lock(self) -> anyhow::Result<Result<File, WorkerLockHeld>> {
+        let path = self.app.home.lock_file();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let open = regular_file::open_with(&mut options, &path);
@@ -206,19 +213,19 @@ impl App {
         }
     }
 
-    async fn follow_account(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<FollowedAccount> {
+    async fn follow_account(self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<FollowedAccount> {
         let (source, place): (Arc<dyn Source>, MailLocation) = match &account.kind {
             AccountKind::Maildir { path, sendmail } => {
-                let maildir = Arc::new(self.open_maildir(account, path, sendmail.as_ref()));
+                let maildir = Arc::new(self.app.accounts().open_maildir(account, path, sendmail.as_ref()));
                 if account.is_sample {
                     maildir.create_inbox().context("the sample mailbox cannot be made")?;
-                    self.seed_samples(&maildir).await?;
+                    self.app.accounts().seed_samples(&maildir).await?;
                 }
                 outbox.register_mailbox(account.name.clone(), maildir.clone());
                 (maildir.clone(), MailLocation::Maildir(maildir))
             }
             AccountKind::Gmail(gmail) => {
-                let GmailConnection { source, mailbox, push } = self.open_gmail(account, gmail);
+                let GmailConnection { source, mailbox, push } = self.app.accounts().open_gmail(account, gmail);
                 outbox.register_mailbox(account.name.clone(), Arc::new(mailbox));
                 let source = Arc::new(source);
                 (source.clone(), MailLocation::Gmail { source, push: push.map(Arc::new) })
@@ -226,11 +233,11 @@ impl App {
         };
         let desk = AccountIntake {
             account: account.name.clone(),
-            user: self.user.clone(),
+            user: self.app.user.clone(),
             trusted_servers: TrustedServers { servers: account.trusted_servers.clone() },
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            old_after: Some(chrono::Duration::days(i64::from(self.config.old_after_days))),
+            store: self.app.store.clone(),
+            clock: self.app.clock.clone(),
+            old_after: Some(chrono::Duration::days(i64::from(self.app.config.old_after_days))),
             never_touch: account.never_touch.clone(),
             parser: GuardedParser::default(),
         };
@@ -288,7 +295,7 @@ impl Worker {
 
     async fn run_pass(&self, to_the_end: bool) -> anyhow::Result<PassReport> {
         self.app.check_data_folder()?;
-        let before = self.app.newest_mail_id().await?;
+        let before = self.app.mail().newest_id().await?;
         let mut troubles = Vec::new();
         // What lies beside the database and cannot be used is said; the mail is read all the same.
         troubles.extend(self.tend_or_say().await?);
@@ -303,11 +310,11 @@ impl Worker {
         }
         self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
-        self.app.rerank_if_rules_changed(&rules).await?;
+        self.app.tasks().rerank_if_rules_changed(&rules).await?;
         let trouble = self.tend_or_say().await?;
         troubles.extend(trouble.filter(|trouble| !troubles.contains(trouble)));
-        let tended = self.app.embed_due_documents().await?;
-        let mut report = self.app.report(before, tally, troubles).await?;
+        let tended = self.app.search().embed_due_documents().await?;
+        let mut report = self.app.mail().report_since(before, tally, troubles).await?;
         report.memory = tended.notice();
         Ok(report)
     }
@@ -359,7 +366,7 @@ impl Worker {
     /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one. While the file is broken, what
     /// waits stays as it was asked.
     pub async fn reload_policy(&self) -> anyhow::Result<()> {
-        let (charter, problem) = match self.app.try_load_policy() {
+        let (charter, problem) = match self.app.effects().try_load_policy() {
             Ok(charter) => (charter, None),
             Err(problem) => (EffectPolicy::broken(), Some(problem)),
         };
@@ -368,8 +375,8 @@ impl Worker {
                 tracing::warn!(problem, "{}", EffectPolicy::BROKEN);
             }
             self.policy.send_replace(Arc::new(charter));
-            self.app.note_policy_file().await?;
-            self.app.reevaluate_parked_actions().await?;
+            self.app.effects().note_policy_file().await?;
+            self.app.approvals().reevaluate_parked_actions().await?;
         }
         Ok(())
     }
@@ -379,11 +386,11 @@ impl Worker {
         // The files of another database would be made to say what this one says.
         self.app.check_data_folder()?;
         self.reload_policy().await?;
-        let soon = self.app.expire_overdue_items().await?;
+        let soon = self.app.approvals().expire_overdue().await?;
         // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
-        let queue = self.app.reconcile_queue().await.map(drop);
-        let proposals = self.app.adopt_approved_proposals().await.map(drop);
-        let noted = self.app.evidence().record_head(&self.app.store, self.app.clock.now()).await;
+        let queue = self.app.approvals().reconcile_queue().await.map(drop);
+        let proposals = self.app.rules().adopt_approved_proposals().await.map(drop);
+        let noted = self.app.audit().evidence().record_head(&self.app.store, self.app.clock.now()).await;
         queue.and(proposals).and(noted)?;
         Ok(soon)
     }
@@ -391,7 +398,7 @@ impl Worker {
     pub async fn stop(self) {
         self.engine.stop().await;
         if let Some(model) = &self.model
-            && let Err(error) = self.app.stop_model(model).await
+            && let Err(error) = self.app.model().stop(model).await
         {
             tracing::warn!(
                 error = format!("{error:#}"),

@@ -33,7 +33,7 @@ pub(super) async fn approve(
 ) -> anyhow::Result<()> {
     let mut details: Vec<ItemDetail> = Vec::new();
     for item in items {
-        let detail = app.item_detail(item).await?;
+        let detail = app.approvals().detail(item).await?;
         if details.iter().all(|other| other.item.item_id != detail.item.item_id) {
             details.push(detail);
         }
@@ -52,7 +52,7 @@ pub(super) async fn approve(
     let mut ids = Vec::new();
     let mut refused = Vec::new();
     for detail in details {
-        match app.approve(&detail.item).await {
+        match app.approvals().approve(&detail.item).await {
             Ok(_) => ids.push(detail.item.item_id),
             Err(error) => refused.push(error),
         }
@@ -106,7 +106,7 @@ pub(super) async fn decide(
     verdict: DecisionKind,
     reason: &str,
 ) -> anyhow::Result<()> {
-    let id = app.answer(item, verdict, reason).await?;
+    let id = app.approvals().answer(item, verdict, reason).await?;
     report(app, screen, &[id], verdict).await.map(drop)
 }
 
@@ -119,19 +119,19 @@ fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
 
 /// Returns the items as they are after whoever works has come to them.
 async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKind) -> anyhow::Result<Vec<ItemDetail>> {
-    let alone = app.try_finish_runs().await?;
+    let alone = app.worker().try_finish_runs().await?;
     // It is decided, whether or not a busy daemon has come to it yet.
-    if !alone && let Err(error) = app.finish_runs().await {
+    if !alone && let Err(error) = app.worker().finish_runs().await {
         tracing::warn!("{error:#}");
     }
     let mut details = Vec::new();
     for id in ids {
-        details.push(app.item_detail(&id.to_string()).await?);
+        details.push(app.approvals().detail(&id.to_string()).await?);
     }
-    let paused = app.is_paused().await?;
+    let paused = app.effects().is_paused().await?;
     let corrects = |row: &CorrectionRow| matches!(row.kind, CorrectionKind::Reject | CorrectionKind::Respond);
     let teaches =
-        if verdict == DecisionKind::Approve { None } else { app.log_and_explain_correction(corrects).await? };
+        if verdict == DecisionKind::Approve { None } else { app.rules().log_and_explain_correction(corrects).await? };
     screen.print_json_or(&details, |screen| {
         if paused {
             screen.print_line(PAUSED_NOTICE)?;
@@ -160,7 +160,7 @@ pub(super) async fn edit(
     subject: Option<String>,
     text: Option<String>,
 ) -> anyhow::Result<()> {
-    let detail = app.item_detail(item).await?;
+    let detail = app.approvals().detail(item).await?;
     let id = detail.item.item_id;
     let message =
         detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
@@ -184,15 +184,15 @@ pub(super) async fn edit(
         }
     };
     anyhow::ensure!(!text.trim().is_empty(), "an empty text changes nothing; to send nothing, reject it");
-    let new = app.edit_action(id, &subject, &text).await?;
-    show_item(app, screen, &app.item_detail(&new.to_string()).await?)
+    let new = app.approvals().edit_action(id, &subject, &text).await?;
+    show_item(app, screen, &app.approvals().detail(&new.to_string()).await?)
 }
 
 pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) -> anyhow::Result<()> {
-    let id = app.find_item_id(item).await?;
-    let until = if until == "none" { None } else { Some(app.parse_future_time(until)?) };
-    app.snooze_item(id, until).await?;
-    let detail = app.item_detail(&id.to_string()).await?;
+    let id = app.approvals().find_id(item).await?;
+    let until = if until == "none" { None } else { Some(app.tasks().parse_future_time(until)?) };
+    app.approvals().snooze(id, until).await?;
+    let detail = app.approvals().detail(&id.to_string()).await?;
     let zone = app.config.me.time_zone;
     screen.print_json_or(&detail.item, |screen| {
         let Some(until) = until else { return screen.print_line("It is shown again.") };
@@ -206,10 +206,10 @@ pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) 
 
 /// An item whose grace still runs, or an effect of the journal.
 pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow::Result<()> {
-    let told = if let Ok(id) = app.find_item_id(reference).await
-        && app.item_detail(&id.to_string()).await.is_ok()
+    let told = if let Ok(id) = app.approvals().find_id(reference).await
+        && app.approvals().detail(&id.to_string()).await.is_ok()
     {
-        app.revoke_approval(id).await?;
+        app.approvals().revoke(id).await?;
         "Taken back; nothing was sent, and it waits for you again.".to_owned()
     } else {
         let action: ActionId = reference.parse().map_err(|_| {
@@ -217,13 +217,13 @@ pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow:
                 "'{reference}' is neither an item nor an effect; `adjutant hitl journal` lists them"
             ))
         })?;
-        app.undo_effect(action).await?
+        app.effects().undo(action).await?
     };
     screen.print_json_or(&serde_json::json!({ "undone": told }), |screen| screen.print_line(&told))
 }
 
 pub(super) async fn journal(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
-    let rows = app.list_undoable_effects(limit).await?;
+    let rows = app.effects().list_undoable(limit).await?;
     screen.print_json_or(&rows, |screen| {
         if rows.is_empty() {
             return screen.print_line("There is nothing to take back.");

@@ -33,7 +33,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlComm
     };
     match command {
         HitlCommand::List { all } => list(app, screen, all).await,
-        HitlCommand::Show { item } => show_item(app, screen, &app.item_detail(&item).await?),
+        HitlCommand::Show { item } => show_item(app, screen, &app.approvals().detail(&item).await?),
         HitlCommand::Approve { items, sha256, yes } => command::approve(app, screen, &items, &sha256, yes).await,
         HitlCommand::Edit { item, subject, text } => command::edit(app, screen, &item, subject, text).await,
         HitlCommand::Reject { item, reason, cancel } => {
@@ -56,13 +56,13 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlComm
 }
 
 async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
-    let items = if all { app.list_open_items().await? } else { app.items().await? };
-    let waits = app.list_deferred_runs().await?;
-    let paused = app.is_paused().await?;
-    let left_behind = app.left_behind().await?;
+    let items = if all { app.approvals().list_with_snoozed().await? } else { app.approvals().list().await? };
+    let waits = app.runs().list_deferred().await?;
+    let paused = app.effects().is_paused().await?;
+    let left_behind = app.runs().count_left_behind().await?;
     let mut whats = Vec::new();
     for item in &items {
-        whats.push(wording::headline(&app.item_detail(&item.item_id.to_string()).await?));
+        whats.push(wording::headline(&app.approvals().detail(&item.item_id.to_string()).await?));
     }
     let zone = app.config.me.time_zone;
     let now = app.clock.now();
@@ -125,17 +125,17 @@ fn print_item(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Resul
 
 /// Decides with keys, and says at the end what came of it.
 async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> {
-    if app.items().await?.is_empty() {
+    if app.approvals().list().await?.is_empty() {
         return list(app, screen, false).await;
     }
     let decided = ApprovalScreen::run(app, screen).await?;
     let ids: Vec<ItemId> = decided.iter().map(|(id, _)| *id).collect();
     wait_out_grace(app, screen, &ids).await?;
     for id in ids {
-        let detail = app.item_detail(&id.to_string()).await?;
+        let detail = app.approvals().detail(&id.to_string()).await?;
         screen.print_line(&interactive::describe_final_state(&detail, app.config.me.time_zone))?;
     }
-    let left = app.items().await?.len();
+    let left = app.approvals().list().await?.len();
     screen
         .print_line(&if left == 0 {
             "Nothing waits for you.".to_owned()
@@ -149,14 +149,14 @@ async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> 
 async fn wait_out_grace(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<()> {
     let mut until = None;
     for id in ids {
-        let row = app.item_detail(&id.to_string()).await?.action;
+        let row = app.approvals().detail(&id.to_string()).await?.action;
         until = until.max(row.filter(|row| row.state == OutboxState::Held).and_then(|row| row.release_at));
     }
     let Some(until) = until else { return Ok(()) };
-    if app.is_paused().await? {
+    if app.effects().is_paused().await? {
         return Ok(screen.print_line(PAUSED_NOTICE)?);
     }
-    if !app.try_finish_runs().await? {
+    if !app.worker().try_finish_runs().await? {
         return Ok(());
     }
     let at = format_clock_time(until, app.config.me.time_zone);
@@ -172,7 +172,7 @@ async fn wait_out_grace(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::R
         }
     };
     tokio::select! {
-        () = passed => app.try_finish_runs().await.map(drop),
+        () = passed => app.worker().try_finish_runs().await.map(drop),
         _ = tokio::signal::ctrl_c() => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use super::charset;
 use crate::ingest::limits::{ENCODED_WORD_BYTES, FIELD_BYTES, FIELDS};
 
 #[derive(Debug, Clone, Copy)]
-struct Field<'a> {
+struct HeaderField<'a> {
     name: &'a [u8],
     /// With its folds, without the last line break.
     value: &'a [u8],
@@ -16,7 +16,7 @@ struct Field<'a> {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Headers<'a> {
-    fields: Vec<Field<'a>>,
+    fields: Vec<HeaderField<'a>>,
 }
 
 /// One physical line and where the next one starts.
@@ -59,7 +59,7 @@ impl<'a> Headers<'a> {
         if self.fields.len() < FIELDS
             && let Some(value) = bytes.get(start..end)
         {
-            self.fields.push(Field { name, value: value.trim_ascii_end() });
+            self.fields.push(HeaderField { name, value: value.trim_ascii_end() });
         }
     }
 

@@ -42,23 +42,23 @@ impl SentFile {
 impl Maildir {
     /// Finds the message of an action that has left. Returns none when it is in no folder it may have been moved to.
     pub(super) fn find_sent(&self, action: &Action) -> Result<Option<SentFile>, SourceError> {
-        SentSearch { folders: &self.folders, action }.find().map_err(|error| self.unavailable(error))
+        MaildirSentSearch { folders: &self.folders, action }.find().map_err(|error| self.unavailable(error))
     }
 
     /// Returns whether the message of an action lies in `.Sent` under its own name, which is where sending puts it.
     pub(super) fn is_in_sent_folder(&self, action: &Action) -> Result<bool, SourceError> {
-        let search = SentSearch { folders: &self.folders, action };
+        let search = MaildirSentSearch { folders: &self.folders, action };
         search.is_in_sent_folder().map_err(|error| self.unavailable(error))
     }
 }
 
 /// The search for the message of one action.
-struct SentSearch<'a> {
+struct MaildirSentSearch<'a> {
     folders: &'a MaildirFolders,
     action: &'a Action,
 }
 
-impl SentSearch<'_> {
+impl MaildirSentSearch<'_> {
     /// Looks for the name of the message in any folder but the inbox and the drafts, then for its header: mail programs
     /// move what was sent, and some give it another name.
     fn find(&self) -> io::Result<Option<SentFile>> {

@@ -1,35 +1,17 @@
-//! All SQL, one file per concern. Functions are named after intent.
+//! All SQL: one folder per area, one file per concern. Functions are named after intent.
 
 pub(super) mod account;
-pub(super) mod account_condition;
 pub(super) mod approval;
 pub(super) mod audit;
-pub(super) mod correction;
-pub(super) mod decision;
-pub(super) mod digest;
-pub(super) mod document_search;
-pub(super) mod facts;
-pub(super) mod feedback;
-pub(super) mod followup;
-pub(super) mod history;
-pub(super) mod item;
-pub(super) mod ledger;
-pub(super) mod ledger_read;
+pub(super) mod document;
 pub(super) mod mail;
-pub(super) mod model_call;
 pub(super) mod nightly;
 pub(super) mod outbox;
-pub(super) mod queue_limit;
-pub(super) mod reminder;
 pub(super) mod request;
 pub(super) mod row_check;
 pub(super) mod run;
-pub(super) mod run_read;
-pub(super) mod search_index;
 pub(super) mod setting;
 pub(super) mod task;
-pub(super) mod task_edit;
-pub(super) mod vector;
 
 use std::str::FromStr;
 

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{execute, parse_column, query_optional, query_readable};
 use crate::{
     model::{Instant, RequestKind},
-    store::{StoreReader, error::Result},
+    store::error::Result,
 };
 
 pub(in crate::store) fn add_request(connection: &Connection, kind: RequestKind, at: Instant) -> Result<i64> {
@@ -21,14 +21,18 @@ pub(in crate::store) fn update_request(connection: &Connection, request: i64, an
     execute(connection, sql, (request, state, answer.unwrap_or("")), "answering a request").map(drop)
 }
 
-impl StoreReader<'_> {
+/// Queries of requests to the daemon.
+#[derive(Clone, Copy)]
+pub struct RequestReader<'a>(pub(in crate::store) &'a Connection);
+
+impl RequestReader<'_> {
     /// Returns the requests that nobody has answered, oldest first. One of an unknown kind is unreadable and left out.
-    pub fn open_requests(&self) -> Result<Vec<(i64, RequestKind)>> {
+    pub fn open(self) -> Result<Vec<(i64, RequestKind)>> {
         let sql = "SELECT request, kind FROM request WHERE state IN ('asked', 'working') ORDER BY request";
         query_readable(self.0, sql, [], "listing requests", |row| Ok((row.get(0)?, parse_column(row, 1)?)))
     }
 
-    pub fn request_answer(&self, request: i64) -> Result<Option<String>> {
+    pub fn answer(self, request: i64) -> Result<Option<String>> {
         let sql = "SELECT answer FROM request WHERE request = ?1 AND state = 'answered'";
         query_optional(self.0, sql, [request], "reading an answer", |row| row.get(0))
     }

@@ -29,16 +29,28 @@ pub(in crate::store) fn set_paused(connection: &Connection, on: bool, at: Instan
     audit::append(connection, &entry)
 }
 
-impl StoreReader<'_> {
-    pub fn setting(&self, name: &str) -> Result<Option<String>> {
+/// Queries of settings.
+#[derive(Clone, Copy)]
+pub struct SettingReader<'a>(pub(in crate::store) &'a Connection);
+
+impl SettingReader<'_> {
+    pub fn get(self, name: &str) -> Result<Option<String>> {
         query_optional(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| {
             row.get(0)
         })
     }
+}
 
+impl StoreReader<'_> {
     /// Changes whenever another connection has committed.
     pub fn data_version(&self) -> Result<i64> {
         query_optional(self.0, "PRAGMA data_version", [], "looking for changes", |row| row.get(0))
             .map(Option::unwrap_or_default)
+    }
+}
+
+impl SettingReader<'_> {
+    pub fn is_paused(self) -> Result<bool> {
+        Ok(self.get(PAUSED)?.is_some_and(|value| !value.is_empty()))
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use adjutant::{
-    app::App,
+    app::{App, parse_mail_id},
     model::{Facts, Instant, ItemKind, Priority, TaskEditKind},
     rules::{BUILT_IN, RuleSet},
 };
@@ -75,7 +75,7 @@ impl Life {
             self.look_at_the_mail(nth, &app).await;
             self.answer_questions(&app).await;
             self.home.clock.advance(NIGHT);
-            app.run_nightly_if_due().await.unwrap();
+            app.nightly().run_if_due().await.unwrap();
             self.examine(nth);
         }
     }
@@ -139,7 +139,7 @@ impl Life {
     }
 
     async fn as_shipped(&self, app: &App, task: &str) -> Priority {
-        let detail = app.task_detail(task).await.unwrap();
+        let detail = app.tasks().detail(task).await.unwrap();
         let rules = RuleSet::parse("built in", BUILT_IN).unwrap();
         rules.rank(&detail.facts.unwrap(), detail.row.task.created_at).level
     }
@@ -147,33 +147,33 @@ impl Life {
     async fn correct(&mut self, app: &App, nth: u32, id: &str, posting: &Posting, wish: Wish, seen: &Seen) {
         if wish == Wish::AsRanked {
             if let Some(task) = seen.task.as_ref().filter(|_| self.coin(id, 3) < WHIMS) {
-                app.edit_task(task, TaskEditKind::Priority(Priority::High), "a whim").await.unwrap();
+                app.tasks().edit(task, TaskEditKind::Priority(Priority::High), "a whim").await.unwrap();
             } else if let Some(task) = &seen.task
                 && !self.is_right(app, wish, seen).await
                 && self.coin(id, 5) < NOTICES
             {
                 let level = self.as_shipped(app, task).await;
-                app.edit_task(task, TaskEditKind::Priority(level), "").await.unwrap();
+                app.tasks().edit(task, TaskEditKind::Priority(level), "").await.unwrap();
             }
             return;
         }
         if self.is_right(app, wish, seen).await || self.coin(id, 5) >= NOTICES {
             return;
         }
-        let mail = App::parse_mail_id(&seen.mail).unwrap();
+        let mail = parse_mail_id(&seen.mail).unwrap();
         let facts = match (wish, &seen.task) {
             (Wish::Level(level), Some(task)) => {
-                app.edit_task(task, TaskEditKind::Priority(level), "").await.unwrap();
-                app.task_detail(task).await.unwrap().facts
+                app.tasks().edit(task, TaskEditKind::Priority(level), "").await.unwrap();
+                app.tasks().detail(task).await.unwrap().facts
             }
             (Wish::Never, Some(_)) => {
-                app.mark_not_a_task(mail, "").await.unwrap();
-                app.store.read(move |reader| reader.mail_facts(mail)).await.unwrap()
+                app.mail().mark_not_a_task(mail, "").await.unwrap();
+                app.store.read(move |reader| reader.mails().facts(mail)).await.unwrap()
             }
             (Wish::Always, None) => {
-                app.make_task(mail, "").await.unwrap();
-                app.finish_runs().await.unwrap();
-                app.store.read(move |reader| reader.mail_facts(mail)).await.unwrap()
+                app.mail().make_task(mail, "").await.unwrap();
+                app.worker().finish_runs().await.unwrap();
+                app.store.read(move |reader| reader.mails().facts(mail)).await.unwrap()
             }
             _ => None,
         };
@@ -190,17 +190,17 @@ impl Life {
     async fn deal_with_a_stranger(&self, app: &App, id: &str, seen: &Seen) {
         let Some(task) = &seen.task else { return };
         if self.coin(id, 7) < 50 {
-            app.mark_not_a_task(App::parse_mail_id(&seen.mail).unwrap(), "").await.unwrap();
+            app.mail().mark_not_a_task(parse_mail_id(&seen.mail).unwrap(), "").await.unwrap();
         } else if seen.level != "low" {
-            app.edit_task(task, TaskEditKind::Priority(Priority::Low), "").await.unwrap();
+            app.tasks().edit(task, TaskEditKind::Priority(Priority::Low), "").await.unwrap();
         }
     }
 
     /// Says yes to everything: the worst that can be asked of the one who asks.
     async fn answer_questions(&self, app: &App) {
-        for item in app.items().await.unwrap() {
+        for item in app.approvals().list().await.unwrap() {
             if item.kind == ItemKind::RuleProposal {
-                app.approve(&item).await.unwrap();
+                app.approvals().approve(&item).await.unwrap();
             }
         }
     }

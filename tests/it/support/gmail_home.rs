@@ -106,7 +106,7 @@ pub(crate) async fn paged(home: &TestHome, google: &Google, page: u32, most: usi
 }
 
 pub(crate) async fn turn_on(home: &TestHome) {
-    home.app().await.set_mode(WORK, AccountMode::Active).await.unwrap();
+    home.app().await.accounts().set_mode(WORK, AccountMode::Active).await.unwrap();
 }
 
 /// The ledger's keys and states, by key.

@@ -182,11 +182,11 @@ impl OutboxFixture {
         home.post(&home.letter("one").verified().question());
         home.once().await;
         let app = home.app().await;
-        let outbox = app.build_outbox().unwrap();
+        let outbox = app.effects().build_outbox().unwrap();
         let mailbox = Arc::new(FaultyMailbox::default());
         outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
-        let task = app.find_task("1").await.unwrap().task.task_id;
-        let mail = app.store.read(|reader| reader.mail(MailId(1))).await.unwrap().unwrap();
+        let task = app.tasks().find("1").await.unwrap().task.task_id;
+        let mail = app.store.read(|reader| reader.mails().get(MailId(1))).await.unwrap().unwrap();
         Self { home, app, outbox, mailbox, task, mail, key: "k".into() }
     }
 
@@ -233,7 +233,7 @@ impl OutboxFixture {
 
     pub(crate) async fn ask_about(&self, action: Action) -> Asked {
         let now = self.now();
-        let charter = self.app.load_policy();
+        let charter = self.app.effects().load_policy();
         let step = action.step.clone();
         let action = approval_request::bind_approval_terms(action, &charter, now, &step);
         let class = RiskClass::R2;

@@ -98,7 +98,9 @@ impl TestHome {
         if matches!(kind, Kind::Active) {
             let turn_on = || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(async { test_home.app().await.set_mode(WORK, AccountMode::Active).await.unwrap() });
+                runtime.block_on(async {
+                    test_home.app().await.accounts().set_mode(WORK, AccountMode::Active).await.unwrap()
+                });
             };
             // Inside another runtime nothing may block; a thread of its own may.
             std::thread::scope(|scope| scope.spawn(turn_on).join().unwrap());
@@ -243,7 +245,7 @@ impl TestHome {
     }
 
     pub(crate) async fn worker(&self) -> Worker {
-        self.app().await.start_worker().await.unwrap().unwrap()
+        self.app().await.worker().start().await.unwrap().unwrap()
     }
 
     /// Takes in, drains, stops: what the command `once` does.
@@ -311,7 +313,7 @@ impl TestHome {
 
     /// What must hold of every database at any moment.
     pub(crate) async fn must_be_sound(&self) {
-        let health = self.app().await.health().await.unwrap();
+        let health = self.app().await.health().check().await.unwrap();
         assert_eq!(
             health.unaccounted,
             0,
@@ -393,7 +395,7 @@ pub(crate) struct WorkerSetup {
 
 impl WorkerSetup {
     fn shipped(app: &App) -> Self {
-        let outbox = app.build_outbox().unwrap();
+        let outbox = app.effects().build_outbox().unwrap();
         for account in &app.config.accounts {
             if let AccountKind::Maildir { path, .. } = &account.kind {
                 outbox.register_mailbox(
@@ -402,7 +404,7 @@ impl WorkerSetup {
                 );
             }
         }
-        let (_, rules) = watch::channel(Arc::new(app.load_rules()));
+        let (_, rules) = watch::channel(Arc::new(app.rules().load()));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
         let library = LiveCallHandler { store, memory, rules, outbox, labels, model: None };
         Self {
@@ -662,20 +664,20 @@ impl SeededRandom {
 
 /// What waits for the person, the first of it, as it is shown to them.
 pub(crate) async fn first(app: &App) -> ItemDetail {
-    let items = app.items().await.unwrap();
-    app.item_detail(&items.first().expect("something waits").item_id.to_string()).await.unwrap()
+    let items = app.approvals().list().await.unwrap();
+    app.approvals().detail(&items.first().expect("something waits").item_id.to_string()).await.unwrap()
 }
 
 /// Looks at the first of what waits, and says yes to exactly that.
 pub(crate) async fn approve_first(app: &App) -> anyhow::Result<()> {
     let seen = first(app).await;
-    app.approve(&seen.item).await.map(drop)
+    app.approvals().approve(&seen.item).await.map(drop)
 }
 
 /// Looks at the first of what waits, and says something else to it.
 pub(crate) async fn answer_first(app: &App, verdict: DecisionKind, reason: &str) -> anyhow::Result<()> {
     let number = first(app).await.item.number.to_string();
-    app.answer(&number, verdict, reason).await.map(drop)
+    app.approvals().answer(&number, verdict, reason).await.map(drop)
 }
 
 pub(crate) async fn set_mode(app: &App, mode: AccountMode) {

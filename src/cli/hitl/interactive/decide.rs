@@ -92,13 +92,13 @@ impl ApprovalScreen<'_> {
         let Some(detail) = self.detail.as_ref() else { return Ok(()) };
         let (id, task) = (detail.item.item_id, detail.item.task_id);
         let sha256 = detail.item.action_sha256.clone().unwrap_or_default();
-        self.app.decide(id, DecisionInput::at_terminal(verdict, reason, &sha256)).await?;
+        self.app.approvals().decide(id, DecisionInput::at_terminal(verdict, reason, &sha256)).await?;
         self.note_decision(id, verdict);
         if verdict == DecisionKind::Retry {
             self.expected_task = task;
         }
-        self.app.try_finish_runs().await?;
-        let after = self.app.item_detail(&id.to_string()).await?;
+        self.app.worker().try_finish_runs().await?;
+        let after = self.app.approvals().detail(&id.to_string()).await?;
         self.notice = describe_outcome(&after, verdict, self.app.config.me.time_zone);
         self.refresh_queue().await
     }
@@ -126,7 +126,7 @@ impl ApprovalScreen<'_> {
             self.notice = "Nothing was changed.".into();
             return Ok(());
         };
-        let new = self.app.edit_action(id, &subject, &text).await?;
+        let new = self.app.approvals().edit_action(id, &subject, &text).await?;
         self.refresh_queue().await?;
         if let Some(at) = self.queue.iter().position(|id| *id == new) {
             self.show_item_at(at).await?;
@@ -142,9 +142,9 @@ impl ApprovalScreen<'_> {
             return Ok(());
         };
         let (id, zone) = (detail.item.item_id, self.app.config.me.time_zone);
-        let at = self.app.parse_future_time(&until)?;
+        let at = self.app.tasks().parse_future_time(&until)?;
         let void = detail.item.expires_at.filter(|void| *void <= at);
-        self.app.snooze_item(id, Some(at)).await?;
+        self.app.approvals().snooze(id, Some(at)).await?;
         self.notice = format!("Hidden until {}.", format_date_time(at, zone));
         if let Some(void) = void {
             self.notice.push_str(&format!(" It becomes void before that, at {}.", format_date_time(void, zone)));
@@ -158,7 +158,7 @@ impl ApprovalScreen<'_> {
             self.notice = "There is no approval of this session whose grace still runs.".into();
             return Ok(());
         };
-        if let Err(error) = self.app.revoke_approval(id).await {
+        if let Err(error) = self.app.approvals().revoke(id).await {
             self.notice = format!("Not done: {error:#}");
             return Ok(());
         }
@@ -176,7 +176,7 @@ impl ApprovalScreen<'_> {
     pub(super) async fn approve_batch(&mut self) -> anyhow::Result<()> {
         let mut details = Vec::new();
         for id in &self.queue {
-            details.push(self.app.item_detail(&id.to_string()).await?);
+            details.push(self.app.approvals().detail(&id.to_string()).await?);
         }
         self.terminal.leave_alternate_screen()?;
         let chosen = tokio::task::block_in_place(|| batch::choose(self.app, &self.terminal, self.printer, &details));
@@ -188,12 +188,12 @@ impl ApprovalScreen<'_> {
         }
         let mut refused = Vec::new();
         for detail in &chosen {
-            match self.app.approve(&detail.item).await {
+            match self.app.approvals().approve(&detail.item).await {
                 Ok(_) => self.note_decision(detail.item.item_id, DecisionKind::Approve),
                 Err(error) => refused.push(format!("{error:#}")),
             }
         }
-        self.app.try_finish_runs().await?;
+        self.app.worker().try_finish_runs().await?;
         self.notice = format!("{} approved; u takes back the last of them.", chosen.len() - refused.len());
         for why in refused {
             self.notice.push_str(&format!(" Not approved: {why}."));

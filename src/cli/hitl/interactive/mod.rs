@@ -161,7 +161,7 @@ impl<'a> ApprovalScreen<'a> {
         self.position = at.min(self.queue.len().saturating_sub(1));
         self.viewport = Viewport::default();
         self.detail = match self.queue.get(self.position) {
-            Some(id) => Some(self.app.item_detail(&id.to_string()).await?),
+            Some(id) => Some(self.app.approvals().detail(&id.to_string()).await?),
             None => None,
         };
         Ok(())
@@ -169,8 +169,8 @@ impl<'a> ApprovalScreen<'a> {
 
     /// Reads the queue again and stays at the shown item as long as it is open.
     async fn refresh_queue(&mut self) -> anyhow::Result<()> {
-        let items = self.app.items().await?;
-        self.is_paused = self.app.is_paused().await?;
+        let items = self.app.approvals().list().await?;
+        self.is_paused = self.app.effects().is_paused().await?;
         let before = std::mem::replace(&mut self.queue, items.iter().map(|item| item.item_id).collect());
         let answer = items.iter().position(|item| {
             self.expected_task.is_some() && item.task_id == self.expected_task && !before.contains(&item.item_id)
@@ -192,7 +192,7 @@ impl<'a> ApprovalScreen<'a> {
     /// Reads the shown item again and says so if its action has changed.
     async fn reload_item(&mut self) -> anyhow::Result<()> {
         let Some(old) = &self.detail else { return Ok(()) };
-        let new = self.app.item_detail(&old.item.item_id.to_string()).await?;
+        let new = self.app.approvals().detail(&old.item.item_id.to_string()).await?;
         if old.item.action_sha256 != new.item.action_sha256 {
             self.notice = "It was judged anew meanwhile; look at it again.".into();
             self.viewport = Viewport { view: self.viewport.view, ..Viewport::default() };
@@ -204,7 +204,7 @@ impl<'a> ApprovalScreen<'a> {
     /// Shows what happened between two keys: decisions made elsewhere, new items, effects that ended.
     async fn poll_changes(&mut self) -> anyhow::Result<()> {
         if let Some(shown) = self.detail.as_ref().map(|detail| detail.item.item_id) {
-            let now = self.app.item_detail(&shown.to_string()).await?;
+            let now = self.app.approvals().detail(&shown.to_string()).await?;
             if now.item.state != ItemState::Open {
                 self.notice = format!("Meanwhile elsewhere: {} — {}.", headline(&now), describe_ended_item(&now));
             }
@@ -217,13 +217,13 @@ impl<'a> ApprovalScreen<'a> {
     async fn finish_approved(&mut self) -> anyhow::Result<()> {
         let now = self.app.clock.now();
         for id in self.approved.clone() {
-            let mut detail = self.app.item_detail(&id.to_string()).await?;
+            let mut detail = self.app.approvals().detail(&id.to_string()).await?;
             let due = |detail: &ItemDetail| {
                 let row = detail.action.as_ref();
                 row.is_some_and(|row| row.state == OutboxState::Held && row.release_at.is_some_and(|at| at <= now))
             };
-            if due(&detail) && self.app.try_finish_runs().await? {
-                detail = self.app.item_detail(&id.to_string()).await?;
+            if due(&detail) && self.app.worker().try_finish_runs().await? {
+                detail = self.app.approvals().detail(&id.to_string()).await?;
             }
             let Some(row) = &detail.action else { continue };
             if row.state != OutboxState::Held && !is_under_way(row.state) {

@@ -26,7 +26,7 @@ use crate::{
 use draft::{Drafts, StoredDraft};
 use handle::DraftHandle;
 use label::Labels;
-use sent::SentSearch;
+use sent::GmailSentSearch;
 
 /// After trouble on the way it is looked at again.
 const NETWORK_RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ const ACCEPTED: &str = "accepted by Gmail";
 pub struct GmailMailbox {
     labels: Labels,
     drafts: Drafts,
-    sent: SentSearch,
+    sent: GmailSentSearch,
     calendar: Option<Calendar>,
 }
 
@@ -49,7 +49,7 @@ impl GmailMailbox {
         Self {
             labels: Labels::new(client.clone()),
             drafts: Drafts::new(client.clone()),
-            sent: SentSearch::new(client),
+            sent: GmailSentSearch::new(client),
             calendar,
         }
     }

@@ -19,12 +19,12 @@ const SENT: &str = "SENT";
 /// More sent mails than this since the draft was stored are more than a look can read.
 const MOST_SENT: usize = 50;
 
-pub(super) struct SentSearch {
+pub(super) struct GmailSentSearch {
     client: GmailClient,
     drafts: Drafts,
 }
 
-impl SentSearch {
+impl GmailSentSearch {
     pub(super) fn new(client: GmailClient) -> Self {
         Self { drafts: Drafts::new(client.clone()), client }
     }

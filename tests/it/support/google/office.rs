@@ -43,7 +43,7 @@ impl Office {
     /// An effect on the mail at hand that policy lets run by itself.
     pub(crate) fn approved(&self, step: &str, effect: Effect) -> Box<ApprovedAction> {
         let action = Action { effect, ..self.yard.action(step, "On Friday, then.") };
-        let charter = self.yard.app.load_policy();
+        let charter = self.yard.app.effects().load_policy();
         let situation = PolicyContext {
             mode: AccountMode::Active,
             mail: Some(&self.yard.mail),

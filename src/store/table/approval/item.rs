@@ -1,0 +1,203 @@
+//! The queue of items for people.
+
+use rusqlite::{Connection, Row};
+
+use super::ApprovalReader;
+use crate::{
+    model::{
+        AccountId, Instant, ItemId, ItemKind, ItemRow, ItemState, MailId, NewItem, QueueLimits, RunId, TaskId, UserId,
+        ids::sha256_hex,
+    },
+    store::{
+        error::{Result, StoreContext, StoreError},
+        table::{
+            approval::queue_limit, decode_json_column, execute, parse_column, parse_optional_column, query_optional,
+            query_readable,
+        },
+    },
+};
+
+pub(in crate::store) fn open(
+    connection: &Connection,
+    new: &NewItem,
+    account: &AccountId,
+    user: &UserId,
+    run: Option<RunId>,
+    at: Instant,
+) -> Result<()> {
+    let sender = queue_limit::ItemSender::load(connection, account, new.mail_id)?;
+    if let Some(room) = new.queue_limits {
+        queue_limit::ensure_room(connection, &sender, room)?;
+    }
+    let sql = "INSERT INTO item (item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, created_at, updated_at, \
+               expires_at, sender, sender_trust, number) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12, ?13, ?14, \
+               (SELECT coalesce(max(number), 0) + 1 FROM item)) ON CONFLICT (item_id) DO NOTHING";
+    let values = (
+        new.item_id.to_string(),
+        new.kind.as_str(),
+        account.as_str(),
+        user.as_str(),
+        new.task_id.map(|id| id.to_string()),
+        new.mail_id.map(|id| id.0),
+        run.map(|id| id.to_string()),
+        new.action_id.map(|id| id.to_string()),
+        &new.title,
+        serde_json::to_string(&new.body).context("encoding an item")?,
+        at.to_string(),
+        new.expires_at.map(|at| at.to_string()),
+        &new.sender,
+        sender.trust(),
+    );
+    execute(connection, sql, values, "asking a person").map(drop)
+}
+
+pub(in crate::store) fn snooze(
+    connection: &Connection,
+    item_id: ItemId,
+    until: Option<Instant>,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE item SET snooze_until = ?2, updated_at = ?3 WHERE item_id = ?1 AND state = 'open'";
+    let values = (item_id.to_string(), until.map(|until| until.to_string()), at.to_string());
+    if execute(connection, sql, values, "snoozing an item")? == 0 {
+        return Err(StoreError::Refused(format!("item {item_id} does not wait any more")));
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn mark_reminded(connection: &Connection, items: &[ItemId], at: Instant) -> Result<()> {
+    for item in items {
+        let sql = "UPDATE item SET reminded_at = ?2 WHERE item_id = ?1";
+        execute(connection, sql, (item.to_string(), at.to_string()), "noting a reminder")?;
+    }
+    Ok(())
+}
+
+/// Open items whose time is over.
+pub(in crate::store) fn overdue(connection: &Connection, at: Instant) -> Result<Vec<ItemRow>> {
+    let sql = format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 ORDER BY item_id");
+    query_readable(connection, &sql, [at.to_string()], "finding what has expired", item_row)
+}
+
+pub(in crate::store) fn close(
+    connection: &Connection,
+    item_id: ItemId,
+    state: ItemState,
+    why: &str,
+    at: Instant,
+) -> Result<bool> {
+    let sql = "UPDATE item SET state = ?2, reason = ?3, updated_at = ?4 WHERE item_id = ?1 AND state = 'open'";
+    let values = (item_id.to_string(), state.as_str(), why, at.to_string());
+    Ok(execute(connection, sql, values, "closing an item")? > 0)
+}
+
+pub(in crate::store) fn void_of_task(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE item SET state = 'void', reason = ?2, updated_at = ?3 WHERE task_id = ?1 AND state = 'open'";
+    execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding items").map(drop)
+}
+
+pub(in crate::store) fn void_actions_of_task(
+    connection: &Connection,
+    task_id: TaskId,
+    why: &str,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE item SET state = 'void', reason = ?2, updated_at = ?3 WHERE task_id = ?1 AND state = 'open' AND kind = 'action'";
+    execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding actions").map(drop)
+}
+
+/// Whether a person is being asked about the task.
+pub(in crate::store) fn has_open_item(connection: &Connection, task_id: TaskId) -> Result<bool> {
+    let sql = "SELECT 1 FROM item WHERE task_id = ?1 AND state = 'open' LIMIT 1";
+    Ok(query_optional(connection, sql, [task_id.to_string()], "looking for questions", |_| Ok(()))?.is_some())
+}
+
+const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, decision, reason, \
+                       created_at, expires_at, snooze_until, sender, number, \
+                       (SELECT o.sha256 FROM outbox o WHERE o.action_id = item.action_id) FROM item";
+
+fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
+    let kind = parse_column(row, 1)?;
+    let of_action: Option<String> = row.get(18)?;
+    let of_proposal = (kind == ItemKind::RuleProposal)
+        .then(|| Ok::<_, rusqlite::Error>(proposal_sha256(&row.get::<_, String>(8)?, &row.get::<_, String>(9)?)))
+        .transpose()?;
+    Ok(ItemRow {
+        item_id: parse_column(row, 0)?,
+        number: row.get(17)?,
+        action_sha256: of_action.or(of_proposal),
+        kind,
+        account: AccountId(row.get(2)?),
+        user: UserId(row.get(3)?),
+        task_id: parse_optional_column(row, 4)?,
+        mail_id: row.get::<_, Option<i64>>(5)?.map(MailId),
+        run_id: parse_optional_column(row, 6)?,
+        action_id: parse_optional_column(row, 7)?,
+        title: row.get(8)?,
+        body: decode_json_column(row, 9)?,
+        state: parse_column(row, 10)?,
+        decision: row.get(11)?,
+        reason: row.get(12)?,
+        created_at: parse_column(row, 13)?,
+        expires_at: parse_optional_column(row, 14)?,
+        snooze_until: parse_optional_column(row, 15)?,
+        sender: row.get(16)?,
+    })
+}
+
+/// The digest of what a yes to a proposed rule would do, which is no action of the outbox.
+fn proposal_sha256(title: &str, body: &str) -> String {
+    sha256_hex(format!("{title}\n{body}").as_bytes())
+}
+
+pub(in crate::store) fn get(connection: &Connection, item_id: ItemId) -> Result<Option<ItemRow>> {
+    query_optional(
+        connection,
+        &format!("{COLUMNS} WHERE item_id = ?1"),
+        [item_id.to_string()],
+        "reading an item",
+        item_row,
+    )
+}
+
+impl ApprovalReader<'_> {
+    /// Everything that waits for a person, most urgent task first.
+    pub fn open_items(self) -> Result<Vec<ItemRow>> {
+        let sql = format!(
+            "{COLUMNS} WHERE state = 'open' ORDER BY
+               coalesce((SELECT p.rank FROM tasks t JOIN priority p ON p.level = t.priority WHERE t.task_id = item.task_id), 0) DESC, item_id"
+        );
+        query_readable(self.0, &sql, [], "listing items", item_row)
+    }
+
+    /// Open items that expire before `before` and of which nobody was told.
+    pub fn unannounced_expiring_items(self, before: Instant) -> Result<Vec<ItemRow>> {
+        let sql =
+            format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 AND reminded_at IS NULL ORDER BY expires_at");
+        query_readable(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
+    }
+
+    /// An error when one more question because of this mail would be too many.
+    pub fn ensure_queue_room(self, account: &AccountId, mail_id: Option<MailId>, room: QueueLimits) -> Result<()> {
+        queue_limit::ensure_room(self.0, &queue_limit::ItemSender::load(self.0, account, mail_id)?, room)
+    }
+
+    /// The item that has this number, whether or not it still waits.
+    pub fn item_by_number(self, number: i64) -> Result<Option<ItemRow>> {
+        query_optional(self.0, &format!("{COLUMNS} WHERE number = ?1"), [number], "reading an item", item_row)
+    }
+
+    pub fn has_overdue_items(self, now: Instant) -> Result<bool> {
+        Ok(!overdue(self.0, now)?.is_empty())
+    }
+
+    /// Whether there is such an item, open or not, readable or not.
+    pub fn has_item(self, item_id: ItemId) -> Result<bool> {
+        let sql = "SELECT 1 FROM item WHERE item_id = ?1";
+        Ok(query_optional(self.0, sql, [item_id.to_string()], "looking for an item", |_| Ok(()))?.is_some())
+    }
+
+    pub fn item(self, item_id: ItemId) -> Result<Option<ItemRow>> {
+        get(self.0, item_id)
+    }
+}

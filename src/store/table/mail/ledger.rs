@@ -1,0 +1,346 @@
+//! The ledger: every message id ever seen, and what became of it. Rows are added and moved, never removed.
+
+use rusqlite::{Connection, Row};
+
+use crate::{
+    model::{
+        AccountId, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, MailContext, MailEdit,
+        MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskId, TaskStatus, UnchangedFile,
+        UserId, audit::AuditEntry, nightly::CorrectionKind,
+    },
+    store::{
+        error::{Result, StoreError},
+        prepared::{self, EncodedMail},
+        session::Session,
+        table::{
+            account, audit, execute, json_extract_sql,
+            mail::{self, MessageIdMatch},
+            nightly::correction,
+            parse_column, parse_optional_column, query_optional, run,
+            task::{self, followup},
+        },
+    },
+};
+
+/// Who takes back what the beginning of a mail opened.
+const INTAKE: &str = "intake";
+/// Why there is no more to know about a mail.
+const GONE_REASON: &str = "left the mailbox before it was read";
+
+pub(in crate::store) fn record_arrivals(
+    session: &Session,
+    batch: &Arrivals,
+    texts: &[Option<EncodedMail>],
+) -> Result<Vec<ArrivalReceipt>> {
+    let mut arrived = Vec::with_capacity(batch.arrivals.len());
+    for (arrival, text) in batch.arrivals.iter().zip(texts) {
+        if let Some(entry) = enter_arrival(session, batch, arrival, text.as_ref())? {
+            arrived.push(entry);
+        }
+    }
+    for key in &batch.gone_keys {
+        mark_gone(session, &batch.account, key, batch.at)?;
+    }
+    for file in &batch.unchanged_files {
+        update_file_stamp(session, &batch.account, file)?;
+    }
+    if let Some(cursor) = &batch.cursor {
+        account::record_poll(session, &batch.account, cursor, batch.at)?;
+    }
+    Ok(arrived)
+}
+
+/// None when the ledger has an answer for it already.
+fn enter_arrival(
+    session: &Session,
+    batch: &Arrivals,
+    arrival: &Arrival,
+    text: Option<&EncodedMail>,
+) -> Result<Option<ArrivalReceipt>> {
+    let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at, stamp, bytes_sha256)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7, ?8, ?9) ON CONFLICT (account, source_key) DO NOTHING";
+    let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
+    let values = (
+        batch.account.as_str(),
+        &arrival.source_key,
+        &arrival.folder,
+        arrival.direction.as_str(),
+        arrival.arrived_at.to_string(),
+        size,
+        batch.at.to_string(),
+        &arrival.file.stamp,
+        &arrival.file.sha256,
+    );
+    let (mail_id, retries) = if execute(session, sql, values, "entering a mail into the ledger")? == 1 {
+        (MailId(session.last_insert_rowid()), 0)
+    } else {
+        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
+                   WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
+        let ArrivalFile { stamp, sha256, .. } = &arrival.file;
+        let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string(), stamp, sha256);
+        let row =
+            query_optional(session, sql, values, "trying a mail again", |row| Ok((MailId(row.get(0)?), row.get(1)?)))?;
+        let Some(row) = row else { return Ok(None) };
+        row
+    };
+    let ArrivalOutcome { state, reason, run } = store_arrival_content(session, batch, arrival, text, mail_id, retries)?;
+    if state != MailState::Pending || !reason.is_empty() {
+        record_outcome(session, mail_id, state, &reason, None, batch.at)?;
+    }
+    Ok(Some(ArrivalReceipt { source_key: arrival.source_key.clone(), mail_id, state, run }))
+}
+
+/// What the ledger says about an arrival, and the run it opened.
+struct ArrivalOutcome {
+    state: MailState,
+    reason: String,
+    run: Option<(RunId, MailContext)>,
+}
+
+impl ArrivalOutcome {
+    fn without_run(state: MailState, reason: &str) -> Self {
+        Self { state, reason: reason.to_owned(), run: None }
+    }
+}
+
+fn store_arrival_content(
+    session: &Session,
+    batch: &Arrivals,
+    arrival: &Arrival,
+    text: Option<&EncodedMail>,
+    mail_id: MailId,
+    retries: u32,
+) -> Result<ArrivalOutcome> {
+    let mail = match &arrival.content {
+        ArrivalContent::Failed { reason } => return Ok(ArrivalOutcome::without_run(MailState::Failed, reason)),
+        ArrivalContent::Parked { reason } => return Ok(ArrivalOutcome::without_run(MailState::Parked, reason)),
+        ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, GONE_REASON)),
+        ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => mail,
+    };
+    let twin = mail::find_message_id_match(session, &batch.account, mail_id, mail)?;
+    let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
+    mail::store_mail(session, &batch.account, mail_id, arrival, mail, text)?;
+    if let MessageIdMatch::Same(first) = twin {
+        update_rewritten_file(session, first, arrival)?;
+        return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
+    }
+    if let ArrivalContent::StoreOnly { reason, .. } = &arrival.content {
+        let reasons: Vec<&str> = std::iter::once(reason).chain(&mail.truncations).map(String::as_str).collect();
+        return Ok(ArrivalOutcome::without_run(MailState::NoTask, &reasons.join("; ")));
+    }
+    let begun =
+        arrival.file.completes.as_deref().map(|key| replace_partial_mail(session, batch, key, mail_id)).transpose()?;
+    let origin = match (begun.flatten(), twin) {
+        (Some(first), _) => Some(format!("the whole of mail {first}, which was read while it was still being written")),
+        (None, MessageIdMatch::Forged(other)) => {
+            Some(format!("carries the Message-ID of mail {other}, which is not the same mail"))
+        }
+        _ => None,
+    };
+    let flags: Vec<String> = origin.into_iter().chain(mail.truncations.iter().cloned()).collect();
+    let flag = if flags.is_empty() { String::new() } else { format!("flagged: {}", flags.join("; ")) };
+    let run = build_mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
+    run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
+    let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
+    Ok(ArrivalOutcome { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
+}
+
+fn build_mail_run(
+    account: &AccountId,
+    user: &UserId,
+    mail_id: MailId,
+    key: &str,
+    arrived_at: Instant,
+    retries: u32,
+) -> NewRun {
+    NewRun {
+        run_id: RunId::derive(arrived_at, &[account.as_str(), key, "mail", &retries.to_string()]),
+        account: account.clone(),
+        user: user.clone(),
+        kind: RunKind::Mail,
+        parent_run: None,
+        fork: None,
+        node: NodeName::PlanStep,
+        task_id: None,
+        state: RunState { mail_id: Some(mail_id), ..RunState::default() },
+    }
+}
+
+/// A program that adds header fields to a file leaves the same mail under the same name: effects on it find these bytes.
+fn update_rewritten_file(connection: &Connection, first: MailId, arrival: &Arrival) -> Result<()> {
+    let ArrivalFile { stamp, sha256, .. } = &arrival.file;
+    let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = ?4, size = ?5
+               WHERE mail_id = ?1 AND bytes_sha256 <> '' AND substr(?2, 1, length(source_key) + 1) = source_key || '/'";
+    let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
+    let values = (first.0, &arrival.source_key, stamp, sha256, size);
+    execute(connection, sql, values, "following a file that was rewritten").map(drop)
+}
+
+/// Takes the tasks back that were opened by the beginning of a mail, when nobody has touched them and nothing has left:
+/// the whole of it opens them anew. Otherwise they stay, and the whole is a follow-up. Returns the mail of the beginning.
+fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: MailId) -> Result<Option<MailId>> {
+    let sql = "SELECT mail_id, state FROM ledger WHERE account = ?1 AND source_key = ?2";
+    let values = (batch.account.as_str(), key);
+    let read = |row: &Row<'_>| Ok((MailId(row.get(0)?), parse_column::<MailState>(row, 1)?));
+    let row = query_optional(session, sql, values, "finding the beginning of a mail", read)?;
+    let Some((first, state)) = row else { return Ok(None) };
+    let tasks = task::of_mail(session, first)?;
+    if state != MailState::Task || !task::edit::are_untouched(session, &tasks)? {
+        followup::mark_tasks_of_beginning(session, &batch.account, &tasks, whole)?;
+        return Ok(Some(first));
+    }
+    let why = format!("was still being written when it was read; mail {whole} is the whole of it");
+    for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
+        task::edit::transition_task(session, task, TaskStatus::Cancelled, INTAKE, &why, batch.at)?;
+    }
+    record_outcome(session, first, MailState::NoTask, &why, None, batch.at)?;
+    Ok(Some(first))
+}
+
+/// Notes how a file looks now whose content is what it was.
+fn update_file_stamp(connection: &Connection, account: &AccountId, file: &UnchangedFile) -> Result<()> {
+    let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = coalesce(?4, bytes_sha256) WHERE account = ?1 AND source_key = ?2";
+    let values = (account.as_str(), &file.source_key, &file.stamp, &file.sha256);
+    execute(connection, sql, values, "noting how a file looks").map(drop)
+}
+
+/// Only what was still owed an answer is accounted for as gone; the rest has one.
+fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
+               WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
+    execute(connection, sql, (account.as_str(), key, at.to_string(), GONE_REASON), "accounting for a mail that is gone")
+        .map(drop)
+}
+
+/// Writes the ledger's answer. A flag that was there before stays in front of the reason.
+pub(in crate::store) fn record_outcome(
+    connection: &Connection,
+    mail_id: MailId,
+    state: MailState,
+    reason: &str,
+    task: Option<TaskId>,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE ledger SET state = ?2, task_id = coalesce(?4, task_id), updated_at = ?5,
+               reason = CASE WHEN reason LIKE 'flagged: %' AND ?3 <> '' THEN reason || '; ' || ?3 ELSE ?3 END WHERE mail_id = ?1";
+    let values = (mail_id.0, state.as_str(), reason, task.map(|id| id.to_string()), at.to_string());
+    execute(connection, sql, values, "settling a mail").map(drop)
+}
+
+/// One ledger row as far as decisions need it.
+pub(in crate::store) struct LedgerEntry {
+    pub(in crate::store) account: AccountId,
+    pub(in crate::store) source_key: String,
+    pub(in crate::store) arrived_at: Instant,
+    pub(in crate::store) state: MailState,
+    pub(in crate::store) task_id: Option<TaskId>,
+    pub(in crate::store) retries: u32,
+}
+
+pub(in crate::store) fn read_entry(connection: &Connection, mail_id: MailId) -> Result<LedgerEntry> {
+    let sql = "SELECT account, source_key, arrived_at, state, task_id, retries FROM ledger WHERE mail_id = ?1";
+    query_optional(connection, sql, [mail_id.0], "reading the ledger", |row| {
+        Ok(LedgerEntry {
+            account: AccountId(row.get(0)?),
+            source_key: row.get(1)?,
+            arrived_at: parse_column(row, 2)?,
+            state: parse_column(row, 3)?,
+            task_id: parse_optional_column(row, 4)?,
+            retries: row.get(5)?,
+        })
+    })?
+    .ok_or_else(|| StoreError::NotFound(format!("mail {mail_id}")))
+}
+
+/// Works a parked mail once more, as if it had just come.
+pub(in crate::store) fn retry_mail(
+    connection: &Connection,
+    mail_id: MailId,
+    user: &UserId,
+    at: Instant,
+) -> Result<RunId> {
+    let entry = read_entry(connection, mail_id)?;
+    let sql =
+        "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
+    execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
+    let run = build_mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
+    Ok(run.run_id)
+}
+
+/// A person overrules what was made of a mail.
+pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> Result<Vec<RunId>> {
+    let entry = read_entry(connection, edit.mail_id)?;
+    let mut runs = Vec::new();
+    let (kind, from, to) = match &edit.kind {
+        MailEditKind::NotATask => {
+            mark_not_a_task(connection, edit, &entry)?;
+            (CorrectionKind::NotATask, entry.state.as_str(), "no_task")
+        }
+        MailEditKind::MakeTask(run) => {
+            run::open(connection, run, &prepared::encode_state(&run.state)?, edit.at)?;
+            runs.push(run.run_id);
+            (CorrectionKind::MakeTask, entry.state.as_str(), "task")
+        }
+        MailEditKind::Mute => {
+            // Whoever forged the address is muted, not whose address it is.
+            let verified = json_extract_sql("body", "$.authentication.verified");
+            let sql = format!(
+                "INSERT INTO muted (account, address, at, unverified_only)
+                 SELECT account, sender, ?2, NOT coalesce({verified}, 0) FROM mail WHERE mail_id = ?1
+                 ON CONFLICT DO UPDATE SET unverified_only = min(unverified_only, excluded.unverified_only)"
+            );
+            execute(connection, &sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
+            (CorrectionKind::Mute, "", "muted")
+        }
+        MailEditKind::Unmute => {
+            let sql =
+                "DELETE FROM muted WHERE (account, address) IN (SELECT account, sender FROM mail WHERE mail_id = ?1)";
+            execute(connection, sql, [edit.mail_id.0], "unmuting a sender")?;
+            (CorrectionKind::Mute, "muted", "")
+        }
+    };
+    record_correction(connection, edit, &entry, kind, (from, to))?;
+    Ok(runs)
+}
+
+fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry) -> Result<()> {
+    if !matches!(entry.state, MailState::Task | MailState::Linked | MailState::Parked) {
+        return Err(StoreError::Refused(format!(
+            "mail {} is {}: there is no task to take back",
+            edit.mail_id, entry.state
+        )));
+    }
+    for task in task::of_mail(connection, edit.mail_id)? {
+        if !task.task.status.is_terminal() {
+            task::edit::transition_task(connection, &task, TaskStatus::Cancelled, "person", "not a task", edit.at)?;
+        }
+    }
+    record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
+}
+
+fn record_correction(
+    connection: &Connection,
+    edit: &MailEdit,
+    entry: &LedgerEntry,
+    kind: CorrectionKind,
+    values: (&str, &str),
+) -> Result<()> {
+    let about = correction::CorrectionSubject {
+        account: &entry.account,
+        user: &edit.user,
+        task_id: entry.task_id,
+        mail_id: Some(edit.mail_id),
+        at: edit.at,
+    };
+    correction::record(connection, &about, kind, values, &edit.why)?;
+    let audit = AuditEntry {
+        at: edit.at,
+        account: entry.account.to_string(),
+        who: "person".into(),
+        act: kind.to_string(),
+        subject: format!("mail:{}", edit.mail_id),
+        detail: edit.why.clone(),
+    };
+    audit::append(connection, &audit)
+}

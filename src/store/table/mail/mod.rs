@@ -1,0 +1,220 @@
+//! What was read in a mail, and what is known about its people.
+
+pub(in crate::store) mod ledger;
+pub(in crate::store) mod ledger_read;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{
+    decode_json_column, execute, json_extract_sql, parse_column, parse_optional_column, query_optional, query_readable,
+    task::followup,
+};
+use crate::{
+    followup::fingerprint,
+    model::{AccountId, Arrival, Direction, Instant, Mail, MailContext, MailId},
+    store::{
+        error::{Result, StoreContext},
+        prepared::EncodedMail,
+        session::Session,
+    },
+};
+
+/// SQL that says whether the mail `m` was sent to many or by a machine, by its headers.
+pub(super) fn is_bulk_sql() -> String {
+    let (header, list) = (json_extract_sql("m.body", "$.bulk_header"), json_extract_sql("m.body", "$.list_id"));
+    format!("coalesce({header}, {list}) IS NOT NULL")
+}
+
+pub(in crate::store) fn store_mail(
+    session: &Session,
+    account: &AccountId,
+    mail_id: MailId,
+    arrival: &Arrival,
+    mail: &Mail,
+    text: &EncodedMail,
+) -> Result<()> {
+    let sent_at = mail.date.unwrap_or(arrival.arrived_at);
+    let message_id = mail.message_id.as_deref().unwrap_or("");
+    let sql = "INSERT OR REPLACE INTO mail (mail_id, account, message_id, thread, sender, subject, sent_at, content_sha256, direction, body)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let (sha, direction) = (&mail.content_sha256, arrival.direction.as_str());
+    let values = (
+        mail_id.0,
+        account.as_str(),
+        message_id,
+        &mail.thread,
+        &mail.from.addr,
+        &mail.subject,
+        sent_at.to_string(),
+        sha,
+        direction,
+        &text.body,
+    );
+    execute(session, sql, values, "storing a mail")?;
+    if arrival.direction == Direction::Out {
+        add_contacts(session, account, mail, sent_at)?;
+    }
+    super::document::search_index::index_mail(session, account, mail_id.0, mail, &text.search_entry, sent_at)
+}
+
+fn add_contacts(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {
+    for address in mail.to.iter().chain(&mail.cc) {
+        let sql = "INSERT INTO contact (account, address, first_sent) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (account.as_str(), &address.addr, at.to_string()), "adding a contact")?;
+    }
+    Ok(())
+}
+
+/// How a mail relates to one with the same Message-ID that is already here.
+pub(in crate::store) enum MessageIdMatch {
+    None,
+    Same(MailId),
+    /// The same id over other content, or over the same from a sender nobody vouched for: worked, and flagged, because
+    /// anyone can forge an id to bury a mail.
+    Forged(MailId),
+}
+
+pub(in crate::store) fn find_message_id_match(
+    connection: &Connection,
+    account: &AccountId,
+    own: MailId,
+    mail: &Mail,
+) -> Result<MessageIdMatch> {
+    let Some(message_id) = &mail.message_id else { return Ok(MessageIdMatch::None) };
+    let verified = json_extract_sql("body", "$.authentication.verified");
+    let sql = format!(
+        "SELECT mail_id, content_sha256 IN (?4, ?6) AND (NOT ?5 OR coalesce({verified}, 0)) AS same
+         FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1"
+    );
+    let found = connection
+        .prepare_cached(&sql)
+        .and_then(|mut statement| {
+            let values = (
+                account.as_str(),
+                message_id,
+                own.0,
+                &mail.content_sha256,
+                mail.authentication.verified,
+                &mail.former_content_sha256,
+            );
+            statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, bool>(1)?))).optional()
+        })
+        .context("looking for a duplicate")?;
+    Ok(match found {
+        None => MessageIdMatch::None,
+        Some((id, true)) => MessageIdMatch::Same(id),
+        Some((id, false)) => MessageIdMatch::Forged(id),
+    })
+}
+
+/// What is known about a mail beside its text.
+pub(in crate::store) fn load_mail_context(
+    connection: &Connection,
+    mail_id: MailId,
+    mail: &Mail,
+    text: Option<&str>,
+) -> Result<Option<MailContext>> {
+    let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
+                      EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
+                      EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
+                      EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender
+                              AND NOT (u.unverified_only AND ?2)),
+                      NOT EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.mail_id <> l.mail_id),
+                      (SELECT a.kind FROM account a WHERE a.account = l.account)
+               FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
+    let found =
+        query_optional(connection, sql, (mail_id.0, mail.authentication.verified), "asking who wrote", |row| {
+            let known = MailContext {
+                source_key: row.get(0)?,
+                direction: parse_column(row, 1)?,
+                arrived_at: parse_column(row, 2)?,
+                known_contact: row.get(5)?,
+                thread_mine: row.get(6)?,
+                muted: row.get(7)?,
+                alone: row.get(8)?,
+                // An account whose kind cannot be read holds no mail of it up.
+                kind: parse_optional_column(row, 9).unwrap_or_default(),
+                tasks: Vec::new(),
+            };
+            Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
+        })?;
+    let Some((mut known, account, thread)) = found else { return Ok(None) };
+    if !known.alone {
+        known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
+    }
+    followup::add_tasks_with_fingerprints(connection, &account, (mail_id, mail), text, &mut known.tasks)?;
+    known.alone &= known.tasks.is_empty();
+    Ok(Some(known))
+}
+
+/// Queries of stored mails.
+#[derive(Clone, Copy)]
+pub struct MailReader<'a>(pub(in crate::store) &'a Connection);
+
+impl MailReader<'_> {
+    pub fn get(self, mail_id: MailId) -> Result<Option<Mail>> {
+        query_optional(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| {
+            decode_json_column(row, 0)
+        })
+    }
+
+    /// Whether a mute of this address leaves its verified mail alone; none when it is not muted.
+    pub fn mutes_unverified_only(self, account: &AccountId, address: &str) -> Result<Option<bool>> {
+        let sql = "SELECT unverified_only FROM muted WHERE account = ?1 AND address = ?2";
+        query_optional(self.0, sql, (account.as_str(), address), "looking for a mute", |row| row.get(0))
+    }
+
+    /// Whether the person has written to this address.
+    pub fn is_contact(self, account: &AccountId, address: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM contact WHERE account = ?1 AND address = ?2";
+        Ok(query_optional(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
+    }
+
+    pub fn context(self, mail_id: MailId, mail: &Mail) -> Result<Option<MailContext>> {
+        load_mail_context(self.0, mail_id, mail, fingerprint::of_mail(mail).as_deref())
+    }
+
+    /// The mails of a conversation that came last, newest first. However many there are, no more than these are looked
+    /// at: their numbers are read from the end of the index, for either direction.
+    pub fn of_thread(self, account: &AccountId, thread: &str, limit: usize) -> Result<Vec<(MailId, Mail)>> {
+        let last = |direction: Direction| {
+            format!(
+                "SELECT * FROM (SELECT mail_id FROM mail WHERE account = ?1 AND thread = ?2 AND direction = '{direction}'
+                                ORDER BY mail_id DESC LIMIT ?3)"
+            )
+        };
+        let sql = &format!(
+            "SELECT mail_id, body FROM mail WHERE mail_id IN
+               (SELECT mail_id FROM mail WHERE mail_id IN ({} UNION ALL {}) ORDER BY sent_at DESC, mail_id DESC LIMIT ?3)
+             ORDER BY sent_at DESC, mail_id DESC",
+            last(Direction::In),
+            last(Direction::Out)
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        query_readable(self.0, sql, (account.as_str(), thread, limit), "reading a thread", |row| {
+            Ok((MailId(row.get(0)?), decode_json_column(row, 1)?))
+        })
+    }
+
+    /// What the person wrote last, newest first.
+    pub fn sent(self, account: &AccountId, limit: usize) -> Result<Vec<Mail>> {
+        let sql = "SELECT body FROM mail WHERE account = ?1 AND direction = 'out' ORDER BY mail_id DESC LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        query_readable(self.0, sql, (account.as_str(), limit), "reading what the person wrote", |row| {
+            decode_json_column(row, 0)
+        })
+    }
+
+    /// Mail, subject, task and time of every archived mail.
+    pub fn archived_since(self, since: Instant) -> Result<Vec<(i64, String, String, Instant)>> {
+        let (mail, effect) =
+            (json_extract_sql("b.action", "$.mail_id"), json_extract_sql("b.action", "$.effect.effect"));
+        let sql = format!(
+            "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
+             WHERE b.state = 'applied' AND {effect} = 'archive' AND b.updated_at >= ?1 ORDER BY b.updated_at"
+        );
+        query_readable(self.0, &sql, [since.to_string()], "listing what was archived", |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, parse_column(row, 3)?))
+        })
+    }
+}

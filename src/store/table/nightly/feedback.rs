@@ -1,0 +1,83 @@
+//! What became of the agent's own messages: approved, edited, rejected.
+
+use serde_json::Value;
+
+use super::NightlyReader;
+use crate::{
+    model::{Instant, RunFeedback, RunId, TaskId, nightly::ReplyOutcome},
+    store::{
+        error::{Result, SkipUnreadable as _},
+        table::{decode_json_column, json_extract_sql, parse_column, query_optional, query_readable, run::RunReader},
+    },
+};
+
+/// Where an action has the text of its message.
+const BODY: &str = "$.effect.message.body";
+
+impl NightlyReader<'_> {
+    /// Replies to verified senders since then: how long each was when the agent wrote it and when it left.
+    pub fn reply_outcomes(self, since: Instant) -> Result<Vec<ReplyOutcome>> {
+        let (written, left) = (json_extract_sql("first.action", BODY), json_extract_sql("last.action", BODY));
+        let sql = format!(
+            "SELECT f.sender_domain, {written},
+                     (SELECT {left} FROM outbox last
+                      WHERE last.task_id = first.task_id AND last.step = first.step AND last.state IN ('sent', 'saved')
+                      ORDER BY last.generation DESC LIMIT 1),
+                     EXISTS (SELECT 1 FROM correction c WHERE c.task_id = first.task_id AND c.kind = 'reject'), first.created_at
+                   FROM outbox first JOIN task_facts f USING (task_id)
+                   WHERE first.generation = (SELECT min(generation) FROM outbox o WHERE o.task_id = first.task_id AND o.step = first.step)
+                     AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
+        );
+        let rows = query_readable(self.0, &sql, [since.to_string()], "reading what became of replies", |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, Option<String>>(1)?,
+                row.get::<_, Option<String>>(2)?,
+                row.get::<_, bool>(3)?,
+                parse_column::<Instant>(row, 4)?,
+            ))
+        })?;
+        let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
+        type ReplyColumns = (String, Option<String>, Option<String>, bool, Instant);
+        let deed = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
+            domain,
+            words_before: count_words(first.as_deref()),
+            words_after: last.as_deref().map(|text| count_words(Some(text))),
+            rejected: rejected && last.is_none(),
+            at,
+        };
+        Ok(ended.map(deed).collect())
+    }
+}
+
+impl RunReader<'_> {
+    /// What people did to the effects of a task, and how long its run took.
+    pub fn feedback(self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<RunFeedback> {
+        let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
+        let messages: Vec<(Value, bool)> =
+            query_readable(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
+                Ok((decode_json_column(row, 0)?, row.get(1)?))
+            })?;
+        let words = |action: &Value| count_words(action.pointer("/effect/message/body").and_then(Value::as_str));
+        let left = messages.iter().rev().find(|(_, left)| *left);
+        let edited = messages.first().zip(left).filter(|((first, _), (last, _))| first != last);
+        let sql = "SELECT count(*) FROM approval p JOIN outbox o USING (action_id) WHERE o.task_id = ?1";
+        let approvals =
+            query_optional(self.0, sql, [task_id.to_string()], "counting approvals", |row| row.get::<_, u32>(0))?;
+        let sql = "SELECT created_at FROM run WHERE run_id = ?1";
+        let begun: Option<Instant> =
+            query_optional(self.0, sql, [run_id.to_string()], "reading a run", |row| parse_column(row, 0))
+                .skip_unreadable()?;
+        Ok(RunFeedback {
+            approvals: approvals.unwrap_or_default(),
+            draft_changed: edited.is_some(),
+            words_before: edited.map(|((first, _), _)| words(first)),
+            words_after: edited.map(|(_, (last, _))| words(last)),
+            seconds: begun.map(|begun| (begun.hours_until(now) * 3600.0).max(0.0) as u64).unwrap_or_default(),
+        })
+    }
+}
+
+fn count_words(text: Option<&str>) -> usize {
+    text.map_or(0, |text| text.split_whitespace().count())
+}

@@ -1,0 +1,217 @@
+//! The nightly job's own rows, one per date, and what it learns from.
+
+pub(in crate::store) mod correction;
+pub(in crate::store) mod feedback;
+pub(in crate::store) mod rules_version;
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, Row};
+use serde_json::Value;
+
+use super::{
+    audit, execute, json_extract_sql, mail, parse_column, parse_optional_column, query_first_readable, query_optional,
+    query_readable,
+    task::{self, facts},
+};
+use crate::{
+    model::{
+        Instant, MailId, TaskId, TaskStatus,
+        audit::AuditEntry,
+        nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow, NightlyState, PastMail, PastTask},
+    },
+    store::error::{Result, StoreContext, StoreError},
+};
+
+/// Who acts at night.
+const NIGHTLY_ACTOR: &str = "night";
+
+fn build_audit_entry(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
+    AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
+}
+
+/// Claims the date. Refused when it was done; a run that was cut off is taken up by its own id.
+pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNightly) -> Result<()> {
+    let sql = "INSERT INTO nightly (date, scheduled_at, run_id, state, begun_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let (run, at) = (night.run_id.to_string(), night.at.to_string());
+    for (date, due) in &night.missed {
+        execute(
+            connection,
+            sql,
+            (date, due.to_string(), &run, NightlyState::CaughtUp.as_str(), &at),
+            "making up for a night",
+        )?;
+    }
+    let due = night.scheduled_at.to_string();
+    if execute(connection, sql, (&night.date, due, &run, NightlyState::Running.as_str(), &at), "beginning a night")?
+        == 0
+    {
+        let known = "SELECT state FROM nightly WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
+        let mine = query_optional(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
+        return mine.ok_or_else(|| StoreError::Refused(format!("the night of {} was done already", night.date)));
+    }
+    audit::append(
+        connection,
+        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_begun", format!("nightly:{}", night.date), run),
+    )
+}
+
+pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly) -> Result<()> {
+    let sql = "UPDATE nightly SET state = 'done', ended_at = ?3, report = ?4 WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
+    let report = serde_json::to_string(&night.report).context("encoding a report")?;
+    let values = (&night.date, night.run_id.to_string(), night.at.to_string(), report);
+    if execute(connection, sql, values, "ending a night")? == 0 {
+        return Err(StoreError::Conflict(format!("the night of {} has ended already", night.date)));
+    }
+    for (name, hits, last) in &night.hits {
+        let sql = "UPDATE learned_entry SET hits = ?2, last_hit = ?3 WHERE name = ?1";
+        let hits = i64::try_from(*hits).unwrap_or(i64::MAX);
+        execute(connection, sql, (name, hits, last.map(|at| at.to_string())), "counting hits")?;
+    }
+    for question in &night.proposals {
+        rules_version::open_proposal(connection, question, night)?;
+    }
+    audit::append(
+        connection,
+        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_ended", format!("nightly:{}", night.date), String::new()),
+    )
+}
+
+/// Refused when a person has touched one of them meanwhile.
+pub(in crate::store) fn cancel_duplicate_task(
+    connection: &Connection,
+    twins: &DuplicateTasks,
+    at: Instant,
+) -> Result<()> {
+    if !find_duplicate_tasks(connection)?.contains(twins) {
+        return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", twins.newer)));
+    }
+    let row = task::get(connection, twins.newer)?;
+    let why = format!("duplicate of {}: {}", twins.older, twins.why);
+    task::edit::transition_task(connection, &row, TaskStatus::Cancelled, NIGHTLY_ACTOR, &why, at)
+}
+
+/// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
+/// Each is paired with the oldest of its kind.
+fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> {
+    let invoice = json_extract_sql("t.context", "$.invoice_number");
+    let sql = format!(
+        "SELECT t.task_id, m.mail_id, m.account, m.sender, m.content_sha256, t.objective, {invoice}
+               FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN mail m ON m.mail_id = o.mail_id
+               WHERE t.status NOT IN ('DONE', 'CANCELLED') AND t.status IN ('READY', 'IN_PROGRESS') AND f.sender_verified AND f.sender <> ''
+                 AND o.hand_ranked = 0 AND o.snooze_until IS NULL AND o.number IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.who = 'person')
+                 AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = t.task_id)
+                 AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = t.task_id AND k.state = 'linked')
+               ORDER BY m.mail_id, t.task_id"
+    );
+    type TaskAndMail = (TaskId, i64);
+    let rows = query_readable(connection, &sql, [], "looking for duplicates", |row| {
+        let sender = format!("{}\u{1}{}", row.get::<_, String>(2)?, row.get::<_, String>(3)?);
+        let content = format!("{}\u{1}{}", row.get::<_, String>(4)?, row.get::<_, String>(5)?);
+        let invoice: Option<String> = row.get(6)?;
+        let keys = [Some((sender.clone(), 'm', content)), invoice.map(|number| (sender, 'i', number))];
+        Ok(((parse_column(row, 0)?, row.get(1)?), keys))
+    })?;
+    let mut first: HashMap<(String, char, String), TaskAndMail> = HashMap::new();
+    let mut twins = Vec::new();
+    for ((newer, mail), keys) in rows {
+        let keys: Vec<_> = keys.into_iter().flatten().collect();
+        // Two tasks of one mail are two tasks.
+        let known = keys.iter().find_map(|key| Some((key.1, first.get(key).filter(|(_, other)| *other != mail)?.0)));
+        if let Some((how, older)) = known {
+            let why = if how == 'm' { "the same mail again" } else { "the same invoice number" };
+            twins.push(DuplicateTasks { newer, older, why: why.to_owned() });
+            continue;
+        }
+        for key in keys {
+            first.entry(key).or_insert((newer, mail));
+        }
+    }
+    Ok(twins)
+}
+
+fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
+    let text: String = row.get(6)?;
+    Ok(NightlyRow {
+        date: row.get(0)?,
+        scheduled_at: parse_column(row, 1)?,
+        run_id: parse_column(row, 2)?,
+        state: parse_column(row, 3)?,
+        begun_at: parse_column(row, 4)?,
+        ended_at: parse_optional_column(row, 5)?,
+        report: serde_json::from_str(&text).unwrap_or(Value::Null),
+    })
+}
+
+const NIGHTLY_COLUMNS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM nightly";
+
+/// Queries of the nightly job: its runs, corrections and what it learns from.
+#[derive(Clone, Copy)]
+pub struct NightlyReader<'a>(pub(in crate::store) &'a Connection);
+
+impl NightlyReader<'_> {
+    pub fn run(self, date: &str) -> Result<Option<NightlyRow>> {
+        query_optional(self.0, &format!("{NIGHTLY_COLUMNS} WHERE date = ?1"), [date], "reading a night", nightly_row)
+    }
+
+    /// The newest date that was seen to.
+    pub fn last_date(self) -> Result<Option<String>> {
+        let sql = "SELECT max(date) FROM nightly WHERE state <> 'running'";
+        query_optional(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
+    }
+
+    /// A night that was cut off.
+    pub fn unfinished_run(self) -> Result<Option<NightlyRow>> {
+        let sql = format!("{NIGHTLY_COLUMNS} WHERE state = 'running' ORDER BY date");
+        query_first_readable(self.0, &sql, [], "looking for a night", nightly_row)
+    }
+
+    pub fn duplicate_tasks(self) -> Result<Vec<DuplicateTasks>> {
+        find_duplicate_tasks(self.0)
+    }
+
+    /// Tasks of accounts that are not retired, oldest first.
+    pub fn past_tasks(self, since: Option<Instant>) -> Result<Vec<PastTask>> {
+        let sql = format!(
+            "SELECT t.task_id, o.number, t.created_at, t.status, t.priority, o.hand_ranked, {}
+             FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN account a ON a.account = o.account
+             WHERE (?1 IS NULL OR t.created_at >= ?1) AND a.mode <> 'retired' AND t.status <> 'NEW' ORDER BY t.task_id",
+            facts::qualified_columns("f")
+        );
+        query_readable(self.0, &sql, [since.map(|at| at.to_string())], "reading the past", |row| {
+            Ok(PastTask {
+                task_id: parse_column(row, 0)?,
+                number: row.get(1)?,
+                created_at: parse_column(row, 2)?,
+                status: parse_column(row, 3)?,
+                priority: parse_column(row, 4)?,
+                hand_ranked: row.get(5)?,
+                facts: facts::facts_row(row, 6)?,
+            })
+        })
+    }
+
+    /// Mails that were read, and what became of them.
+    pub fn past_mails(self, since: Instant) -> Result<Vec<PastMail>> {
+        let sql = format!(
+            "SELECT l.mail_id, l.arrived_at, l.state = 'task',
+                    EXISTS (SELECT 1 FROM correction c WHERE c.mail_id = l.mail_id AND c.kind IN ('not_a_task', 'make_task')),
+                    {}, {}
+             FROM ledger l JOIN mail_facts f USING (mail_id) JOIN mail m USING (mail_id) JOIN account a ON a.account = l.account
+             WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
+            mail::is_bulk_sql(),
+            facts::qualified_columns("f")
+        );
+        query_readable(self.0, &sql, [since.to_string()], "reading past mail", |row| {
+            Ok(PastMail {
+                mail_id: MailId(row.get(0)?),
+                arrived_at: parse_column(row, 1)?,
+                opened_task: row.get(2)?,
+                corrected: row.get(3)?,
+                bulk: row.get(4)?,
+                facts: facts::facts_row(row, 5)?,
+            })
+        })
+    }
+}

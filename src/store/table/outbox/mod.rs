@@ -1,0 +1,302 @@
+//! The outbox: every effect, planned before it happens. Its key is (task, step, generation), never the run.
+
+pub(in crate::store) mod journal;
+
+use rusqlite::{Connection, Row};
+
+use super::{
+    approval, approval::ApprovalReader, audit, decode_json_column, execute, parse_column, parse_optional_column,
+    query_all, query_optional, query_readable, setting, task::reminder,
+};
+use crate::{
+    model::{
+        AccountMode, Action, ActionId, ActionMove, ApprovalUse, Effect, Instant, ItemKind, NewAction, OutboxRow,
+        OutboxState, RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
+    },
+    store::error::{Result, SkipUnreadable as _, StoreContext, StoreError},
+};
+
+pub(in crate::store) fn plan(
+    connection: &Connection,
+    new: &NewAction,
+    run_id: RunId,
+    who: &str,
+    at: Instant,
+) -> Result<()> {
+    let NewAction { action, class, state, reason, sender } = new;
+    let sql = "INSERT INTO outbox (action_id, task_id, step, generation, run_id, account, user_id, class, action, sha256, state, result, \
+               created_at, updated_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14)";
+    let sha = action.sha256();
+    let values = (
+        action.action_id.to_string(),
+        action.task_id.to_string(),
+        &action.step,
+        action.generation,
+        run_id.to_string(),
+        action.account.as_str(),
+        action.user.as_str(),
+        class.as_str(),
+        serde_json::to_string(action).context("encoding an action")?,
+        &sha,
+        state.as_str(),
+        reason,
+        at.to_string(),
+        sender,
+    );
+    execute(connection, sql, values, "planning an effect")?;
+    if *state != OutboxState::Applied {
+        return append_audit(
+            connection,
+            action,
+            &format!("{} {class} → {state} ({sha})", action.tool),
+            who,
+            "effect_planned",
+            at,
+        );
+    }
+    // It is done in the same breath, and each act has its line before it.
+    let ready = OutboxState::Ready;
+    append_audit(connection, action, &format!("{} {class} → {ready} ({sha})", action.tool), who, "effect_planned", at)?;
+    apply_database_effect(connection, action, at)?;
+    append_audit(connection, action, &format!("{ready} → {state}: {reason}"), who, "effect_moved", at)
+}
+
+/// One move. Refused when the row is no longer where the mover thought.
+pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Result<()> {
+    let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
+    if mv.to == OutboxState::Sending {
+        ensure_may_still_leave(connection, &row)?;
+    }
+    let sql =
+        "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
+                doubt_since = CASE
+                    WHEN ?2 = 'probe' AND ?3 IN ('unknown', 'settling') THEN coalesce(doubt_since, ?6)
+                    WHEN ?3 IN ('unknown', 'settling') THEN ?6
+                    WHEN ?3 IN ('probe', 'drafting', 'sending') THEN doubt_since
+                    WHEN (?2, ?3) IN (('drafting', 'ready'), ('sending', 'drafted')) THEN coalesce(doubt_since, ?6) END,
+                tried = CASE WHEN ?3 = 'drafting' THEN 1 WHEN ?7 THEN 0 ELSE tried END,
+                begun = begun + (?3 = 'sending')
+               WHERE action_id = ?1 AND state = ?2";
+    let (id, at) = (mv.action_id.to_string(), mv.at.to_string());
+    let values = (id, mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, at, mv.untried);
+    let moved = execute(connection, sql, values, "moving an effect").map_err(|error| {
+        error.with_transition(&format!("action {}", mv.action_id), mv.from.as_str(), mv.to.as_str())
+    })?;
+    if moved == 0 {
+        return Err(StoreError::Conflict(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
+    }
+    match mv.approval {
+        ApprovalUse::None => {}
+        ApprovalUse::Use => approval::use_approval(connection, &row, mv.at)?,
+        ApprovalUse::Return => approval::return_approval(connection, mv.action_id)?,
+    }
+    if mv.is_database_row {
+        apply_database_effect(connection, &row.action, mv.at)?;
+    }
+    if mv.undoable && mv.to == OutboxState::Applied {
+        let sql = "INSERT INTO journal (action_id, handle, done_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (mv.action_id.to_string(), &mv.handle, mv.at.to_string()), "keeping the journal")?;
+    }
+    append_audit(
+        connection,
+        &row.action,
+        &format!("{} → {}: {}", mv.from, mv.to, mv.result),
+        &mv.who,
+        "effect_moved",
+        mv.at,
+    )
+}
+
+/// Asked in the transaction that lets a message go: what a person said before counts, however late it was said.
+fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM setting WHERE name = ?1 AND value <> ''),
+                      (SELECT mode FROM account WHERE account = ?2), (SELECT status FROM tasks WHERE task_id = ?3),
+                      EXISTS (SELECT 1 FROM approval WHERE action_id = ?4 AND sha256 <> ?5)";
+    let action = &row.action;
+    let (task_id, action_id) = (action.task_id.to_string(), action.action_id.to_string());
+    let values = (setting::PAUSED, action.account.as_str(), task_id, action_id, &row.sha256);
+    let found = query_optional(connection, sql, values, "asking whether an effect may leave", |row| {
+        Ok((
+            row.get(0)?,
+            parse_optional_column::<AccountMode>(row, 1)?,
+            parse_optional_column::<TaskStatus>(row, 2)?,
+            row.get(3)?,
+        ))
+    })?;
+    let why = match found {
+        Some((true, ..)) => "effects are paused",
+        Some((_, mode, ..)) if mode != Some(AccountMode::Active) => "the account is not to be touched",
+        Some((_, _, status, _)) if status.is_some_and(|status| status.is_terminal()) => "its task has ended",
+        _ if row.overruled => "its task was changed",
+        Some((_, _, _, true)) => "something else was approved",
+        _ => return Ok(()),
+    };
+    Err(StoreError::Conflict(format!("action {}: {why}", action.action_id)))
+}
+
+/// The effects that are rows of ours.
+fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) -> Result<()> {
+    match &action.effect {
+        Effect::Label { label } => {
+            let Some(mail) = action.mail_id else { return Err(StoreError::Refused("a label needs a mail".into())) };
+            let sql = "INSERT INTO label (mail_id, label, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            execute(connection, sql, (mail.0, label, at.to_string()), "labelling").map(drop)
+        }
+        Effect::Remind { at: due, text, every } => {
+            let (account, user) = (&action.account, &action.user);
+            let (action_id, task_id) = (action.action_id, action.task_id);
+            let new = reminder::NewReminderRow { action_id, task_id, account, user, due: *due, text, every: *every };
+            reminder::insert_reminder(connection, &new)
+        }
+        Effect::RecordInvoice { invoice } => reminder::record_invoice(connection, action, invoice, at),
+        Effect::Archive | Effect::Draft { .. } | Effect::Send { .. } | Effect::CreateFolder { .. } => {
+            Err(StoreError::Refused("this effect is not a row of the database".into()))
+        }
+    }
+}
+
+/// The other way round, for what can be taken back.
+pub(super) fn revert_database_effect(connection: &Connection, action: &Action) -> Result<()> {
+    if let (Effect::Label { label }, Some(mail)) = (&action.effect, action.mail_id) {
+        let sql = "DELETE FROM label WHERE mail_id = ?1 AND label = ?2";
+        execute(connection, sql, (mail.0, label), "taking a label off")?;
+    }
+    Ok(())
+}
+
+pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3 WHERE action_id = ?1";
+    execute(connection, sql, (action.action_id.to_string(), why, at.to_string()), "voiding an effect")?;
+    append_audit(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
+}
+
+pub(in crate::store) fn void_of_task(
+    connection: &Connection,
+    row: &TaskRow,
+    (who, why): (&str, &str),
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
+               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account";
+    let id = row.task.task_id.to_string();
+    let voided: Vec<(String, String)> =
+        query_all(connection, sql, (id, why, at.to_string()), "voiding effects", |found| {
+            Ok((found.get(0)?, found.get(1)?))
+        })?;
+    for (action_id, account) in voided {
+        let entry = AuditEntry {
+            at,
+            account,
+            who: who.into(),
+            act: "effect_moved".into(),
+            subject: format!("action:{action_id}"),
+            detail: format!("→ void: {why}"),
+        };
+        audit::append(connection, &entry)?;
+    }
+    // These may have left; should one not have, it stays.
+    let sql = "UPDATE outbox SET overruled = 1 WHERE task_id = ?1 AND state IN ('sending', 'unknown', 'probe')";
+    execute(connection, sql, [row.task.task_id.to_string()], "overruling effects").map(drop)
+}
+
+/// The generation a new attempt at a step gets.
+pub(in crate::store) fn next_generation(connection: &Connection, task_id: TaskId, step: &str) -> Result<u32> {
+    let sql = "SELECT coalesce(max(generation) + 1, 0) FROM outbox WHERE task_id = ?1 AND step = ?2";
+    query_optional(connection, sql, (task_id.to_string(), step), "counting attempts", |row| row.get(0))
+        .map(Option::unwrap_or_default)
+}
+
+pub(super) fn append_audit(
+    connection: &Connection,
+    action: &Action,
+    detail: &str,
+    who: &str,
+    act: &str,
+    at: Instant,
+) -> Result<()> {
+    let entry = AuditEntry {
+        at,
+        account: action.account.to_string(),
+        who: who.to_owned(),
+        act: act.to_owned(),
+        subject: format!("action:{}", action.action_id),
+        detail: detail.to_owned(),
+    };
+    audit::append(connection, &entry)
+}
+
+const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried, begun, overruled FROM outbox";
+
+fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+    let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
+    Ok(OutboxRow {
+        intact,
+        action: decode_json_column(row, 0)?,
+        class: parse_column(row, 1)?,
+        state: parse_column(row, 2)?,
+        result: row.get(3)?,
+        sha256: row.get(4)?,
+        run_id: parse_column(row, 5)?,
+        updated_at: parse_column(row, 6)?,
+        handle: row.get(7)?,
+        release_at: parse_optional_column(row, 8)?,
+        doubt_since: parse_optional_column(row, 9)?,
+        sender: row.get(10)?,
+        tried: row.get(11)?,
+        begun: row.get(12)?,
+        overruled: row.get(13)?,
+    })
+}
+
+pub(in crate::store) fn get(connection: &Connection, action_id: ActionId) -> Result<Option<OutboxRow>> {
+    query_optional(
+        connection,
+        &format!("{COLUMNS} WHERE action_id = ?1"),
+        [action_id.to_string()],
+        "reading an effect",
+        outbox_row,
+    )
+}
+
+/// Queries of the outbox.
+#[derive(Clone, Copy)]
+pub struct OutboxReader<'a>(pub(in crate::store) &'a Connection);
+
+impl OutboxReader<'_> {
+    pub fn get(self, action_id: ActionId) -> Result<Option<OutboxRow>> {
+        get(self.0, action_id)
+    }
+
+    pub fn of_task(self, task_id: TaskId) -> Result<Vec<OutboxRow>> {
+        let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY created_at, action_id");
+        query_readable(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
+    }
+
+    /// When effects of these kinds ended lately, and on whose account of mail: what the caps count.
+    pub fn finished_since(self, since: Instant) -> Result<Vec<(RiskClass, String, Instant, Action)>> {
+        let sql = "SELECT class, sender, updated_at, action FROM outbox
+                   WHERE state IN ('applied', 'sent', 'saved') AND updated_at >= ?1 ORDER BY updated_at";
+        query_readable(self.0, sql, [since.to_string()], "counting recent effects", |row| {
+            Ok((parse_column(row, 0)?, row.get(1)?, parse_column(row, 2)?, decode_json_column(row, 3)?))
+        })
+    }
+
+    /// How many effects are in each state.
+    pub fn counts(self) -> Result<Vec<(String, u64)>> {
+        let sql = "SELECT state, count(*) FROM outbox GROUP BY state ORDER BY state";
+        query_readable(self.0, sql, [], "counting effects", |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
+    }
+
+    /// Actions that wait for a person.
+    pub fn parked(self) -> Result<Vec<OutboxRow>> {
+        let items = ApprovalReader(self.0).open_items()?;
+        let ids = items.iter().filter(|item| item.kind == ItemKind::Action).filter_map(|item| item.action_id);
+        let mut rows = Vec::new();
+        for action_id in ids {
+            rows.extend(get(self.0, action_id).skip_unreadable()?);
+        }
+        Ok(rows)
+    }
+}

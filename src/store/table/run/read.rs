@@ -1,0 +1,177 @@
+//! Reading runs: to go on with them, to show them, to replay and to fork them.
+
+use std::collections::BTreeSet;
+
+use chrono::Duration;
+use rusqlite::{Connection, Row};
+
+use super::RunReader;
+use crate::{
+    model::{
+        AccountId, CheckpointRow, Instant, MailId, RecordedReply, RunId, RunRecord, RunRow, RunState, RunStatus, UserId,
+    },
+    store::{
+        error::{Result, StoreError},
+        table::{
+            decode_json_column, parse_column, parse_optional_column, query_all, query_optional, query_readable,
+            read_reply_column, run::model_call,
+        },
+    },
+};
+
+const COLUMNS: &str = "SELECT run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
+                       created_at, updated_at, wait_until, waits_for FROM run";
+
+/// A worker goes on with a run within a second of its time; one that is due for this long has no worker.
+const LEFT_BEHIND_AFTER: Duration = Duration::minutes(2);
+
+fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        run_id: parse_column(row, 0)?,
+        account: AccountId(row.get(1)?),
+        user: UserId(row.get(2)?),
+        kind: parse_column(row, 3)?,
+        mail_id: row.get::<_, Option<i64>>(4)?.map(MailId),
+        task_id: parse_optional_column(row, 5)?,
+        parent_run: parse_optional_column(row, 6)?,
+        fork_of: parse_optional_column(row, 7)?,
+        fork_seq: row.get(8)?,
+        schema: row.get(9)?,
+        status: parse_column(row, 10)?,
+        reason: row.get(11)?,
+        node: parse_column(row, 12)?,
+        seq: row.get(13)?,
+        created_at: parse_column(row, 14)?,
+        updated_at: parse_column(row, 15)?,
+        wait_until: parse_optional_column(row, 16)?,
+        waits_for: row.get(17)?,
+    })
+}
+
+impl RunReader<'_> {
+    /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows. One that was set
+    /// aside later than now is among them: the clock was put back, and what it waits for may be days ahead.
+    pub fn resumable(self, now: Instant) -> Result<Vec<RunId>> {
+        let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1 OR updated_at > ?1) ORDER BY mail_id, run_id";
+        query_readable(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parse_column(row, 0))
+    }
+
+    /// What waits for a time to come, and why.
+    pub fn deferred(self, now: Instant) -> Result<Vec<RunRow>> {
+        let sql = format!(
+            "{COLUMNS} WHERE status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
+        );
+        query_readable(self.0, &sql, [now.to_string()], "listing what waits", run_row)
+    }
+
+    /// How many unfinished runs nobody has gone on with for a while although nothing keeps them waiting.
+    pub fn count_left_behind(self, now: Instant) -> Result<u64> {
+        let sql =
+            "SELECT count(*) FROM run WHERE status = 'running' AND coalesce(wait_until, '') <= ?1 AND updated_at <= ?1";
+        let before = now.plus(-LEFT_BEHIND_AFTER).to_string();
+        let count: Option<i64> = query_optional(self.0, sql, [before], "counting runs left behind", |row| row.get(0))?;
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
+    }
+
+    pub fn list(self, status: Option<RunStatus>, limit: usize) -> Result<Vec<RunRow>> {
+        let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR status = ?1 ORDER BY run_id DESC LIMIT ?2");
+        query_readable(
+            self.0,
+            &sql,
+            (status.map(RunStatus::as_str), i64::try_from(limit).unwrap_or(i64::MAX)),
+            "listing runs",
+            run_row,
+        )
+    }
+
+    /// A run with everything it was told and did. A fork begins with its parent's part up to the fork.
+    pub fn get(self, run_id: RunId) -> Result<Option<RunRecord>> {
+        let row = query_optional(
+            self.0,
+            &format!("{COLUMNS} WHERE run_id = ?1"),
+            [run_id.to_string()],
+            "reading a run",
+            run_row,
+        )?;
+        let Some(row) = row else { return Ok(None) };
+        let arrival = initial_state(self.0, run_id)?;
+        let mut checkpoints = Vec::new();
+        let mut replies = Vec::new();
+        let mut asked_model = BTreeSet::new();
+        if let (Some(parent), Some(seq)) = (row.fork_of, row.fork_seq) {
+            checkpoints.extend(checkpoints_of(self.0, parent, seq)?);
+            replies.extend(replies_of(self.0, parent, seq)?);
+            replies.extend(model_call::replies_of(self.0, parent, seq)?);
+        }
+        checkpoints.extend(checkpoints_of(self.0, run_id, u32::MAX)?);
+        replies.extend(replies_of(self.0, run_id, u32::MAX)?);
+        let said = model_call::replies_of(self.0, run_id, u32::MAX)?;
+        asked_model.extend(said.iter().map(|(seq, _)| *seq));
+        replies.extend(said);
+        Ok(Some(RunRecord { row, initial_state: arrival, checkpoints, replies, model_checkpoints: asked_model }))
+    }
+
+    pub fn counts(self) -> Result<Vec<(RunStatus, u64)>> {
+        let sql = "SELECT status, count(*) FROM run GROUP BY status ORDER BY status";
+        query_readable(self.0, sql, [], "counting runs", |row| {
+            Ok((parse_column(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
+    }
+
+    /// The lines of one day's reflection file, in order.
+    pub fn reflections(self, day: &str) -> Result<Vec<String>> {
+        query_readable(
+            self.0,
+            "SELECT line FROM reflection WHERE day = ?1 ORDER BY entry",
+            [day],
+            "reading reflections",
+            |row| row.get(0),
+        )
+    }
+
+    pub fn reflection_days(self) -> Result<Vec<(String, u64)>> {
+        let sql = "SELECT day, count(*) FROM reflection GROUP BY day ORDER BY day";
+        query_readable(self.0, sql, [], "listing reflection days", |row| {
+            // The day is the name of a file.
+            parse_column::<chrono::NaiveDate>(row, 0)?;
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
+    }
+}
+
+fn initial_state(connection: &Connection, run_id: RunId) -> Result<RunState> {
+    let sql = "SELECT state FROM run_input WHERE run_id = ?1";
+    query_optional(connection, sql, [run_id.to_string()], "reading a run's state", |row| decode_json_column(row, 0))?
+        .ok_or_else(|| StoreError::NotFound(format!("state of run {run_id}")))
+}
+
+fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<CheckpointRow>> {
+    let sql = "SELECT seq, node, move, next_node, changes, entered_at FROM checkpoint WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq";
+    query_all(connection, sql, (run_id.to_string(), up_to), "reading checkpoints", |row| {
+        Ok(CheckpointRow {
+            seq: row.get(0)?,
+            node: parse_column(row, 1)?,
+            next_move: decode_json_column(row, 2)?,
+            next: parse_optional_column(row, 3)?,
+            changes: decode_json_column(row, 4)?,
+            entered_at: parse_column(row, 5)?,
+        })
+    })
+}
+
+fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<(u32, RecordedReply)>> {
+    let sql =
+        "SELECT seq, node, input_hash, ordinal, reply FROM reply WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq, ordinal";
+    query_all(connection, sql, (run_id.to_string(), up_to), "reading replies", |row| {
+        Ok((
+            row.get(0)?,
+            RecordedReply {
+                node: parse_column(row, 1)?,
+                input_hash: row.get(2)?,
+                ordinal: row.get(3)?,
+                reply: read_reply_column(row, 4)?,
+                call: None,
+            },
+        ))
+    })
+}

@@ -1,0 +1,257 @@
+//! Tasks a mail may be about: by its conversation, and by the marks a task is recognised by. Open tasks only: what has
+//! ended takes no mail in, but for the rest of the mail it came from.
+
+use rusqlite::{Connection, Row};
+
+use super::TaskReader;
+use crate::{
+    followup::fingerprint,
+    model::{
+        AccountId, Checkpoint, EventChange, FollowUp, Instant, Kinship, Mail, MailId, RelatedTask, TaskId, TaskRow,
+        TaskStatus,
+    },
+    store::{
+        error::{Result, StoreError},
+        session::Session,
+        table::{
+            approval::item,
+            execute, json_extract_sql, parse_column, query_readable,
+            task::{self, history},
+        },
+    },
+};
+
+/// As many as are looked for are shown: whoever was shown one need not look again because of it.
+const MOST: i64 = 20;
+/// The step that answers an invitation.
+pub(in crate::store::table) const ANSWER_STEP: &str = "answer_invitation";
+/// Of an effect `b`: it has left, or may have.
+const HAS_LEFT: &str =
+    "b.class NOT IN ('R0', 'R1') AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')";
+
+/// Open tasks, oldest first; the caller says of what.
+fn open_tasks_sql(from: &str) -> String {
+    tasks_sql(from, "t.status NOT IN ('DONE', 'CANCELLED')")
+}
+
+fn tasks_sql(from: &str, condition: &str) -> String {
+    let invoice = json_extract_sql("t.context", "$.invoice_number");
+    let invite = json_extract_sql("m.body", "$.invite");
+    format!(
+        "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
+                EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
+                {invoice}, (SELECT {invite} FROM mail m WHERE m.mail_id = o.mail_id),
+                (SELECT coalesce(max(b.generation) + 1, 0) FROM outbox b WHERE b.task_id = t.task_id AND b.step = '{ANSWER_STEP}'),
+                EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = t.task_id AND {HAS_LEFT})
+         FROM {from} h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) JOIN task_owner o USING (task_id)
+         WHERE h.account = ?1 AND h.{key} = ?2 AND {condition} ORDER BY t.task_id LIMIT {MOST}",
+        key = if from == "task_thread" { "thread" } else { "mark" },
+    )
+}
+
+fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
+    Ok(RelatedTask {
+        task_id: parse_column(row, 0)?,
+        objective: row.get(1)?,
+        kind: row.get(2)?,
+        kinship,
+        sender: row.get(3)?,
+        sender_verified: row.get(4)?,
+        known_contact: row.get(5)?,
+        own: row.get(6)?,
+        invoice_number: row.get(7)?,
+        invite: row.get::<_, Option<String>>(8)?.and_then(|invite| serde_json::from_str(&invite).ok()),
+        answers: row.get(9)?,
+        has_sent: row.get(10)?,
+    })
+}
+
+pub(in crate::store) fn tasks_of_thread(
+    connection: &Connection,
+    account: &str,
+    thread: &str,
+) -> Result<Vec<RelatedTask>> {
+    query_readable(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
+        related_task_row(row, Kinship::Thread)
+    })
+}
+
+pub(in crate::store) fn tasks_with_fingerprint(
+    connection: &Connection,
+    account: &str,
+    mark: &str,
+    kinship: Kinship,
+) -> Result<Vec<RelatedTask>> {
+    query_readable(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| {
+        related_task_row(row, kinship)
+    })
+}
+
+/// The tasks that the beginning of a mail opened, open or ended.
+fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> Result<Vec<RelatedTask>> {
+    let (sql, mark) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
+    query_readable(connection, &sql, (account, mark), "finding the tasks of a beginning", |row| {
+        related_task_row(row, Kinship::Beginning)
+    })
+}
+
+/// Lets the tasks that the beginning of a mail opened be found by the whole of it.
+pub(in crate::store) fn mark_tasks_of_beginning(
+    connection: &Connection,
+    account: &AccountId,
+    tasks: &[TaskRow],
+    whole: MailId,
+) -> Result<()> {
+    for task in tasks {
+        let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        let values = (account.as_str(), fingerprint::of_whole(whole), task.task.task_id.to_string());
+        execute(connection, sql, values, "marking the task of a beginning")?;
+    }
+    Ok(())
+}
+
+/// Adds the tasks a mail repeats, changes, continues or quotes to those of its conversation. What can be seen closer at
+/// hand counts: a text says more than an event, an event more than a thread, a thread more than a quote.
+pub(in crate::store) fn add_tasks_with_fingerprints(
+    connection: &Connection,
+    account: &str,
+    (mail_id, mail): (MailId, &Mail),
+    text: Option<&str>,
+    tasks: &mut Vec<RelatedTask>,
+) -> Result<()> {
+    let former = fingerprint::former_of_mail(mail);
+    let same = [text, former.as_deref()].into_iter().flatten().map(|mark| (Kinship::Text, mark));
+    let event = fingerprint::of_invitation(mail);
+    let event = event.as_deref().map(|mark| (Kinship::Invitation, mark));
+    let quoted = mail.quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
+    let mut found = Vec::new();
+    for (kinship, mark) in same.chain(event).chain(quoted) {
+        found.extend(tasks_with_fingerprint(connection, account, mark, kinship)?);
+    }
+    found.extend(tasks_of_beginning(connection, account, mail_id)?);
+    for task in found {
+        match tasks.iter_mut().find(|known| known.task_id == task.task_id) {
+            Some(known) if task.kinship == Kinship::Beginning => known.kinship = task.kinship,
+            Some(known) if known.kinship == Kinship::Thread && task.kinship != Kinship::Quote => {
+                known.kinship = task.kinship;
+            }
+            Some(_) => {}
+            None => tasks.push(task),
+        }
+    }
+    Ok(())
+}
+
+/// A task is opened under its marks, unless an open one that was not seen has one of them: then look again.
+pub(in crate::store) fn record_task_fingerprints(
+    connection: &Connection,
+    point: &Checkpoint,
+    task_id: TaskId,
+    marks: &[String],
+    seen: &[TaskId],
+) -> Result<()> {
+    let account = point.account.as_str();
+    for mark in marks {
+        // Another person may say the same sentence; only what names its sender stands for one thing.
+        if !mark.starts_with("says:") {
+            // A mail may open several tasks, which share its text.
+            let sql = "SELECT t.task_id FROM task_mark m JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)
+                       WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
+                       ORDER BY t.task_id LIMIT ?4";
+            let mail = point.mail_id.map(|mail_id| mail_id.0);
+            let others = query_readable(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| {
+                parse_column(row, 0)
+            })?;
+            if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
+                return Err(StoreError::Conflict(format!("task {other} about the same was opened meanwhile")));
+            }
+        }
+        let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (account, mark, task_id.to_string()), "marking a task")?;
+    }
+    Ok(())
+}
+
+/// Lets what an organizer says about their event reach its task. What waited to leave in the task's name is void in the
+/// same transaction; an event that is another now becomes what the task is about, and is answered by the run that the
+/// checkpoint opens.
+pub(in crate::store) fn apply_event_change(
+    session: &Session,
+    point: &Checkpoint,
+    task_id: TaskId,
+    change: &EventChange,
+    why: &str,
+) -> Result<()> {
+    let (who, at) = (point.node.as_str(), point.entered_at);
+    let row = task::get(session, task_id)?;
+    if row.task.status.is_terminal() {
+        return Ok(());
+    }
+    let EventChange::Updated { objective, deadline, due_at, duration } = change else {
+        return task::edit::transition_task(session, &row, TaskStatus::Cancelled, who, why, at);
+    };
+    item::void_of_task(session, task_id, why, at)?;
+    task::edit::void_actions(session, &row, (who, why), at)?;
+    end_idle_runs(session, task_id, why, at)?;
+    let mut row = task::get(session, task_id)?;
+    let before = std::mem::replace(&mut row.task.context.deadline, deadline.clone()).unwrap_or_default();
+    row.task.context.meeting_duration.clone_from(duration);
+    if !history::is_set_by_person(session, task_id, "objective")? {
+        row.task.objective.clone_from(objective);
+    }
+    row.task.subtasks.iter_mut().filter(|subtask| subtask.step == ANSWER_STEP).for_each(|subtask| subtask.done = false);
+    if let Some(output) = row.task.tool_output.as_mut() {
+        output.remove(ANSWER_STEP);
+    }
+    row.task.last_updated = at;
+    task::update(session, &row.task, row.revision, None)?;
+    let entry = history::HistoryEntry {
+        field: "deadline",
+        from: &before,
+        to: deadline.as_deref().unwrap_or_default(),
+        who,
+        why,
+    };
+    history::record(session, task_id, &entry, at)?;
+    let sql = "UPDATE task_facts SET due_at = ?2, objective = ?3 WHERE task_id = ?1";
+    let values = (task_id.to_string(), due_at.map(|at| at.to_string()), &row.task.objective);
+    execute(session, sql, values, "updating facts")?;
+    let sql = "UPDATE task_owner SET mail_id = coalesce(?2, mail_id) WHERE task_id = ?1";
+    let mail = point.mail_id.map(|mail_id| mail_id.0);
+    execute(session, sql, (task_id.to_string(), mail), "letting a task follow its event").map(drop)
+}
+
+/// Ends the runs that work a task as it was, unless one waits for an effect that may be leaving: that one learns its end.
+fn end_idle_runs(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE run SET status = 'overtaken', reason = ?2, updated_at = ?3
+               WHERE task_id = ?1 AND status = 'running' AND kind IN ('task', 'decision')
+                 AND NOT EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = ?1 AND b.state IN ('sending', 'unknown', 'probe', 'settling'))";
+    execute(connection, sql, (task_id.to_string(), why, at.to_string()), "ending runs").map(drop)
+}
+
+impl TaskReader<'_> {
+    /// The mails that were linked to a task, oldest first.
+    pub fn follow_ups(self, task_id: TaskId) -> Result<Vec<FollowUp>> {
+        let sql = "SELECT m.mail_id, m.sender, m.subject, h.why, h.at FROM task_history h
+                   JOIN mail m ON m.mail_id = CAST(substr(h.to_value, length('mail:') + 1) AS INTEGER)
+                   WHERE h.task_id = ?1 AND h.field = 'follow_up' ORDER BY h.entry";
+        query_readable(self.0, sql, [task_id.to_string()], "reading follow-ups", |row| {
+            Ok(FollowUp {
+                mail_id: MailId(row.get(0)?),
+                sender: row.get(1)?,
+                subject: row.get(2)?,
+                reason: row.get(3)?,
+                at: parse_column(row, 4)?,
+            })
+        })
+    }
+
+    /// Open tasks about the same invoice.
+    pub fn about_invoice(self, account: &AccountId, marks: &[String]) -> Result<Vec<RelatedTask>> {
+        let mut found = Vec::new();
+        for mark in marks {
+            found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, Kinship::Invoice)?);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,56 @@
+//! Who changed what about a task, when and why.
+
+use rusqlite::Connection;
+
+use super::TaskReader;
+use crate::{
+    model::{HistoryRow, Instant, TaskId},
+    store::{
+        error::Result,
+        table::{execute, parse_column, query_optional, query_readable},
+    },
+};
+
+/// One change of one field.
+pub(in crate::store) struct HistoryEntry<'a> {
+    pub(in crate::store) field: &'a str,
+    pub(in crate::store) from: &'a str,
+    pub(in crate::store) to: &'a str,
+    pub(in crate::store) who: &'a str,
+    pub(in crate::store) why: &'a str,
+}
+
+pub(in crate::store) fn record(
+    connection: &Connection,
+    task_id: TaskId,
+    entry: &HistoryEntry<'_>,
+    at: Instant,
+) -> Result<()> {
+    let sql = "INSERT INTO task_history (task_id, field, from_value, to_value, who, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let values = (task_id.to_string(), entry.field, entry.from, entry.to, entry.who, entry.why, at.to_string());
+    execute(connection, sql, values, "recording history").map(drop)
+}
+
+/// Whether a person has changed this field.
+pub(in crate::store) fn is_set_by_person(connection: &Connection, task_id: TaskId, field: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM task_history WHERE task_id = ?1 AND field = ?2 AND who = 'person' LIMIT 1";
+    let values = (task_id.to_string(), field);
+    Ok(query_optional(connection, sql, values, "asking who set a field", |_| Ok(()))?.is_some())
+}
+
+impl TaskReader<'_> {
+    pub fn history(self, task_id: TaskId) -> Result<Vec<HistoryRow>> {
+        let sql =
+            "SELECT field, from_value, to_value, who, why, at FROM task_history WHERE task_id = ?1 ORDER BY entry";
+        query_readable(self.0, sql, [task_id.to_string()], "reading history", |row| {
+            Ok(HistoryRow {
+                field: row.get(0)?,
+                from: row.get(1)?,
+                to: row.get(2)?,
+                who: row.get(3)?,
+                why: row.get(4)?,
+                at: parse_column(row, 5)?,
+            })
+        })
+    }
+}
