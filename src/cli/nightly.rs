@@ -38,7 +38,7 @@ pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesComm
                 if lines.is_empty() {
                     return screen.print_line("No difference.");
                 }
-                lines.iter().try_for_each(|line| screen.print_line(&format!("{} {}", line.sign, line.line)))
+                lines.iter().try_for_each(|line| screen.print_line(&line.to_string()))
             })?;
         }
         RulesCommand::Rollback { to } => {

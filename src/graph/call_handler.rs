@@ -31,7 +31,7 @@ pub(super) const QUEUE_ROOM_RETRY: chrono::Duration = chrono::Duration::seconds(
 /// The newest mails of a conversation a tool may see.
 const THREAD_MAILS: usize = 20;
 
-/// Of what the person wrote: looked at, shown, and how much of each.
+/// How many of the person's own mails are read for their style, how many are shown, and how much of each.
 const SENT_MAILS: usize = 20;
 const STYLE_MAILS: usize = 3;
 const STYLE_CHARS: usize = 500;
@@ -129,12 +129,11 @@ impl CallHandler for LiveCallHandler {
 
 impl LiveCallHandler {
     async fn carry_out_effect(&self, asker: CallContext<'_>, action_id: ActionId) -> CallResult {
-        let mut moved = None;
-        let carried =
-            self.outbox.carry_out_returning_last_move(action_id, asker.planned, asker.mail, asker.now, &mut moved);
-        match carried.await? {
+        let CallContext { planned, mail, now, .. } = asker;
+        let (progress, action_move) = self.outbox.carry_out_returning_last_move(action_id, planned, mail, now).await?;
+        match progress {
             EffectProgress::Ended(state, result) => {
-                Ok(CallReply { value: encode_reply(&EffectOutcome { state, result })?, action_move: moved, call: None })
+                Ok(CallReply { value: encode_reply(&EffectOutcome { state, result })?, action_move, call: None })
             }
             EffectProgress::Deferred { reason, until } => Err(CallError::Deferred(RunDeferred { reason, until })),
         }

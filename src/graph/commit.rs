@@ -2,15 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
     active_run::ActiveRun,
     call_handler::{QUEUE_ROOM_RETRY, RunDeferred},
-    engine::EngineInner,
     interrupt::{Advance, Interrupt},
 };
 use crate::{
     model::Checkpoint,
-    store::{PendingWrite, StoreError, Write},
+    reflection::ReflectionFiles,
+    store::{PendingWrite, Store, StoreError, Write},
 };
 
 /// Between attempts to commit while the disk is full or another program holds the lock.
@@ -30,35 +32,42 @@ enum CommitDelay {
     Waited,
 }
 
-impl EngineInner {
+/// Commits the checkpoints of runs.
+pub(super) struct CheckpointCommitter {
+    pub(super) store: Store,
+    pub(super) journal: Option<ReflectionFiles>,
+    pub(super) stop: CancellationToken,
+}
+
+impl CheckpointCommitter {
     /// Sends a checkpoint behind the one in flight and waits for that one. The new one is in flight then.
-    pub(super) async fn submit_checkpoint(&self, run: &mut ActiveRun, checkpoint: &Arc<Checkpoint>) -> Advance {
-        let mut next = self.send_checkpoint(checkpoint)?;
+    pub(super) async fn submit(&self, run: &mut ActiveRun, checkpoint: &Arc<Checkpoint>) -> Advance {
+        let mut next = self.send(checkpoint)?;
         if let Some(before) = run.in_flight_checkpoint.take()
-            && self.finish_checkpoint(run, before).await? == CommitDelay::Waited
+            && self.finish(run, before).await? == CommitDelay::Waited
         {
             // It reached the writer before the one it follows, and was refused.
-            next = self.send_checkpoint(checkpoint)?;
+            next = self.send(checkpoint)?;
         }
         run.in_flight_checkpoint = Some(next);
         Ok(())
     }
 
     /// Waits until the checkpoint in flight, if there is one, is stored.
-    pub(super) async fn await_in_flight_checkpoint(&self, run: &mut ActiveRun) -> Advance {
+    pub(super) async fn await_in_flight(&self, run: &mut ActiveRun) -> Advance {
         if let Some(in_flight) = run.in_flight_checkpoint.take() {
-            self.finish_checkpoint(run, in_flight).await?;
+            self.finish(run, in_flight).await?;
         }
         Ok(())
     }
 
-    fn send_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> Advance<InFlightCheckpoint> {
+    fn send(&self, checkpoint: &Arc<Checkpoint>) -> Advance<InFlightCheckpoint> {
         let pending = self.store.enqueue(Write::Checkpoint(Arc::clone(checkpoint)))?;
         Ok(InFlightCheckpoint { checkpoint: Arc::clone(checkpoint), pending })
     }
 
     /// Waits for a checkpoint, then writes its reflection and remembers the runs that it opened.
-    async fn finish_checkpoint(&self, run: &mut ActiveRun, in_flight: InFlightCheckpoint) -> Advance<CommitDelay> {
+    async fn finish(&self, run: &mut ActiveRun, in_flight: InFlightCheckpoint) -> Advance<CommitDelay> {
         let checkpoint = Arc::clone(&in_flight.checkpoint);
         let delay = self.await_commit(in_flight).await?;
         if let (Some(journal), Some((day, line))) = (&self.journal, checkpoint.reflection.as_deref()) {
@@ -68,8 +77,8 @@ impl EngineInner {
         Ok(delay)
     }
 
-    pub(super) async fn commit_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> Advance {
-        self.await_commit(self.send_checkpoint(checkpoint)?).await.map(drop)
+    pub(super) async fn commit(&self, checkpoint: &Arc<Checkpoint>) -> Advance {
+        self.await_commit(self.send(checkpoint)?).await.map(drop)
     }
 
     /// Waits until a checkpoint is stored. A full disk is waited out: the run stands still, nothing is lost, and it goes on
@@ -89,7 +98,7 @@ impl EngineInner {
                         () = tokio::time::sleep(DISK_RETRY_INTERVAL) => {}
                         () = self.stop.cancelled() => return Err(Interrupt::Stop),
                     }
-                    pending = self.send_checkpoint(&checkpoint)?.pending;
+                    pending = self.send(&checkpoint)?.pending;
                 }
                 Err(StoreError::QueueFull(reason)) => {
                     let until = checkpoint.entered_at.plus(QUEUE_ROOM_RETRY);

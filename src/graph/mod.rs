@@ -2,9 +2,14 @@
 //!
 //! A node says what kind of move comes next, the graph says where to. Nodes make no calls; the engine makes them and
 //! records the replies. Nothing is done before it is in a committed checkpoint.
+//!
+//! [`Engine`] is the handle. `RunDriver` takes a run from node to node; `CallRecorder` makes the calls, `CheckpointCommitter`
+//! commits what a node did, `RunSupervisor` knows the runs in flight and abandons those whose node hangs.
 
 mod active_run;
 mod call_handler;
+mod call_recorder;
+mod checkpoint;
 mod commit;
 mod drive;
 mod engine;
@@ -13,8 +18,8 @@ mod failure;
 mod fork;
 mod interrupt;
 mod model_caller;
-mod model_reply;
 pub mod node;
+mod park;
 mod recall;
 mod replay;
 mod supervisor;

@@ -6,13 +6,11 @@ use serde::Serialize;
 
 use super::{
     active_run::ActiveRun,
+    drive::CALLS_PER_VISIT,
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
 use crate::model::{Change, CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
-
-/// Guards against a node that asks for ever.
-const CALLS_PER_VISIT: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Replay {

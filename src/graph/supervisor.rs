@@ -1,47 +1,61 @@
-//! Runs in flight, and the watch over nodes that do not come back.
+//! Which runs are in flight and which node each is in, and the watch over nodes that do not come back.
 
 use std::{
+    collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use anyhow::anyhow;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{
-    active_run::ActiveRun,
-    engine::{Engine, EngineInner},
-    entry::{NodeInput, NodeOutput},
-};
+use super::{active_run::ActiveRun, thread_queue::ThreadQueues};
 use crate::model::{NodeName, RunId};
 
-/// One run in hand, from the moment it waits in line: which node it is in, since when.
+/// Knows the runs in flight, and lets as many of them be driven at once as there are permits.
+pub(super) struct RunSupervisor {
+    claimed_runs: Mutex<HashMap<RunId, ClaimedRun>>,
+    thread_queues: ThreadQueues,
+    permits: Arc<Semaphore>,
+    node_timeout: Duration,
+}
+
+/// One run in flight, from the moment it waits in its queue: which node it is in, since when.
 #[derive(Default)]
-pub(super) struct ClaimedRun {
+struct ClaimedRun {
     current_node: Option<(NodeName, Instant)>,
     /// Its node took too long; the run was parked, and whatever still comes of it counts no more.
     is_abandoned: bool,
 }
 
-impl EngineInner {
-    /// Takes a run in hand. None when it is in hand already, or waits in its lane for those before it.
-    pub(super) fn claim_or_enqueue(&self, ticket: ActiveRun) -> Option<ActiveRun> {
-        // One lock over both, so that two who bring the same mails keep them in order.
-        let mut flights = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if flights.contains_key(&ticket.run_id()) {
-            return None;
+impl RunSupervisor {
+    pub(super) fn new(in_flight: usize, node_timeout: Duration) -> Self {
+        Self {
+            claimed_runs: Mutex::default(),
+            thread_queues: ThreadQueues::default(),
+            permits: Arc::new(Semaphore::new(in_flight)),
+            node_timeout,
         }
-        flights.insert(ticket.run_id(), ClaimedRun::default());
-        self.thread_queues.admit_or_enqueue(ticket)
     }
 
-    /// Takes a run in hand before it is read from the store. False when it is in hand already.
+    /// Claims a run. Returns none when it is claimed already, or waits in its queue for those before it.
+    pub(super) fn claim_or_enqueue(&self, run: ActiveRun) -> Option<ActiveRun> {
+        // One lock over both, so that two who bring the same mails keep them in order.
+        let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if claimed.contains_key(&run.run_id()) {
+            return None;
+        }
+        claimed.insert(run.run_id(), ClaimedRun::default());
+        self.thread_queues.admit_or_enqueue(run)
+    }
+
+    /// Claims a run before it is read from the store. Returns false when it is claimed already.
     pub(super) fn try_claim(&self, run_id: RunId) -> bool {
-        let mut flights = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = !flights.contains_key(&run_id);
+        let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = !claimed.contains_key(&run_id);
         if free {
-            flights.insert(run_id, ClaimedRun::default());
+            claimed.insert(run_id, ClaimedRun::default());
         }
         free
     }
@@ -50,40 +64,42 @@ impl EngineInner {
         self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
     }
 
-    /// Drives a claimed ticket on a task of its own, then whatever waits behind it in its lane.
-    pub(super) fn spawn_run(self: &Arc<Self>, ticket: ActiveRun, permit: Option<OwnedSemaphorePermit>) {
-        let engine = Arc::clone(self);
-        let (run_id, lane) = (ticket.run_id(), ticket.queue_key());
-        self.tracker.spawn(async move {
-            let permit = match permit {
-                Some(permit) => permit,
-                None => match Arc::clone(&engine.permits).acquire_owned().await {
-                    Ok(permit) => permit,
-                    Err(_) => return,
-                },
-            };
-            let returned = engine.drive_run(ticket).await;
-            let flight = engine.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
-            // The place of a run that was given up is taken by another already.
-            if flight.is_some_and(|flight| !flight.is_abandoned) {
-                drop(permit)
-            } else {
-                permit.forget()
-            }
-            if let Some(next) = lane.and_then(|lane| engine.thread_queues.dequeue_next(&lane)) {
-                engine.spawn_run(next, None);
-            }
-            for child in returned.into_iter().filter_map(|child| engine.claim_or_enqueue(child)) {
-                engine.spawn_run(child, None);
-            }
-        });
+    /// Returns a claimed run that may be driven now. One whose queue is taken waits in it.
+    pub(super) fn admit_or_enqueue(&self, run: ActiveRun) -> Option<ActiveRun> {
+        self.thread_queues.admit_or_enqueue(run)
     }
 
-    /// Enters a node, guarded against panics and watched for overruns. None when the watch has given the run away.
-    pub(super) fn evaluate_node(&self, node: NodeName, entry: &NodeInput<'_>) -> Option<anyhow::Result<NodeOutput>> {
-        let run_id = entry.run.run_id;
+    /// Waits for a place in flight. Returns none when the process ends.
+    pub(super) async fn acquire_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).acquire_owned().await.ok()
+    }
+
+    /// Releases a run that is not driven any more. Returns the next one in its queue.
+    pub(super) fn finish_run(
+        &self,
+        run_id: RunId,
+        queue: Option<String>,
+        permit: OwnedSemaphorePermit,
+    ) -> Option<ActiveRun> {
+        let claim = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
+        // The place of an abandoned run is taken by another already.
+        if claim.is_some_and(|claim| !claim.is_abandoned) {
+            drop(permit)
+        } else {
+            permit.forget()
+        }
+        queue.and_then(|queue| self.thread_queues.dequeue_next(&queue))
+    }
+
+    /// Evaluates a node, guarded against panics and watched for overruns. Returns none when the run is abandoned.
+    pub(super) fn watch_node<T>(
+        &self,
+        run_id: RunId,
+        node: NodeName,
+        evaluate: impl FnOnce() -> anyhow::Result<T>,
+    ) -> Option<anyhow::Result<T>> {
         self.set_current_node(run_id, Some((node, Instant::now())))?;
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.nodes.get(node).evaluate(entry)));
+        let outcome = catch_unwind(AssertUnwindSafe(evaluate));
         self.set_current_node(run_id, None)?;
         Some(outcome.unwrap_or_else(|panic| {
             let text = panic
@@ -94,41 +110,23 @@ impl EngineInner {
         }))
     }
 
-    fn set_current_node(&self, run_id: RunId, inside: Option<(NodeName, Instant)>) -> Option<()> {
-        let mut flights = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
-        flights.get_mut(&run_id).filter(|flight| !flight.is_abandoned)?.current_node = inside;
+    fn set_current_node(&self, run_id: RunId, current: Option<(NodeName, Instant)>) -> Option<()> {
+        let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
+        claimed.get_mut(&run_id).filter(|claim| !claim.is_abandoned)?.current_node = current;
         Some(())
     }
 
-    fn abandon_overdue_runs(&self) -> Vec<(RunId, NodeName)> {
-        let mut flights = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
-        let limit = self.limits.node_timeout;
-        let mut late = Vec::new();
-        for (run, flight) in flights.iter_mut().filter(|(_, flight)| !flight.is_abandoned) {
-            if let Some((node, _)) = flight.current_node.filter(|(_, since)| since.elapsed() > limit) {
-                flight.is_abandoned = true;
-                late.push((*run, node));
+    /// Abandons the runs whose node has exceeded its time and gives their places to others. Returns them.
+    pub(super) fn abandon_overdue_runs(&self) -> Vec<(RunId, NodeName)> {
+        let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut overdue = Vec::new();
+        for (run_id, claim) in claimed.iter_mut().filter(|(_, claim)| !claim.is_abandoned) {
+            if let Some((node, _)) = claim.current_node.filter(|(_, since)| since.elapsed() > self.node_timeout) {
+                claim.is_abandoned = true;
+                overdue.push((*run_id, node));
             }
         }
-        late
-    }
-}
-
-impl Engine {
-    /// Watches until the engine stops: a node that exceeds its time has its run parked and its place given to others.
-    pub async fn supervise_nodes(&self) {
-        let pause = (self.0.limits.node_timeout / 4).clamp(Duration::from_millis(20), Duration::from_secs(1));
-        while !self.0.stop.is_cancelled() {
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = self.0.stop.cancelled() => return,
-            }
-            for (run_id, node) in self.0.abandon_overdue_runs() {
-                self.0.permits.add_permits(1);
-                if let Err(error) = self.0.park_overdue_run(run_id, node).await {
-                    tracing::error!(run.id = %run_id, node = %node, error = format!("{error:#}"), "an overdue run could not be parked");
-                }
-            }
-        }
+        self.permits.add_permits(overdue.len());
+        overdue
     }
 }

@@ -1,4 +1,4 @@
-//! Lanes: runs that must not overtake each other wait in line, without holding a place in flight.
+//! Queues of runs that must not overtake each other. A run waits in its queue without holding a place in flight.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,28 +11,28 @@ use super::active_run::ActiveRun;
 pub(super) struct ThreadQueues(Mutex<HashMap<String, VecDeque<ActiveRun>>>);
 
 impl ThreadQueues {
-    /// Gives the ticket back if its lane is free, and takes the lane; otherwise keeps it in line.
-    pub(super) fn admit_or_enqueue(&self, ticket: ActiveRun) -> Option<ActiveRun> {
-        let Some(lane) = ticket.queue_key() else { return Some(ticket) };
-        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match lanes.get_mut(&lane) {
-            Some(line) => {
-                line.push_back(ticket);
+    /// Returns the run if its queue is free, which is taken then; otherwise the run waits in it.
+    pub(super) fn admit_or_enqueue(&self, run: ActiveRun) -> Option<ActiveRun> {
+        let Some(key) = run.queue_key() else { return Some(run) };
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match queues.get_mut(&key) {
+            Some(waiting) => {
+                waiting.push_back(run);
                 None
             }
             None => {
-                lanes.insert(lane, VecDeque::new());
-                Some(ticket)
+                queues.insert(key, VecDeque::new());
+                Some(run)
             }
         }
     }
 
-    /// Frees the lane; the next in line, if any.
-    pub(super) fn dequeue_next(&self, lane: &str) -> Option<ActiveRun> {
-        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = lanes.get_mut(lane).and_then(VecDeque::pop_front);
+    /// Returns the next run of a queue; without one, the queue is free.
+    pub(super) fn dequeue_next(&self, key: &str) -> Option<ActiveRun> {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = queues.get_mut(key).and_then(VecDeque::pop_front);
         if next.is_none() {
-            lanes.remove(lane);
+            queues.remove(key);
         }
         next
     }

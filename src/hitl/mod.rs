@@ -69,68 +69,36 @@ impl Queue {
 
     fn reconcile_files(
         &self,
-        open: &[item_file::QueueFile],
+        open: &[QueueFile],
         is_item: &dyn Fn(ItemId) -> crate::store::Result<bool>,
         now: Instant,
     ) -> anyhow::Result<QueueReport> {
         let quarantine = self.folder.join(QUARANTINE);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&quarantine);
         made.with_context(|| format!("{} cannot be made", quarantine.display()))?;
-        let mut looked = QueueReport::default();
-        let mut present = Vec::new();
+        let mut report = QueueReport::default();
+        let mut current = Vec::new();
         let entries =
             fs::read_dir(&self.folder).with_context(|| format!("{} cannot be read", self.folder.display()))?;
         for entry in entries.take(MOST_FILES) {
-            let entry = entry?;
-            let name = entry.file_name();
-            let Some(text) = name.to_str() else {
-                self.quarantine(&entry.path(), "its name is not text", now, &mut looked)?;
-                continue;
-            };
-            match QueueFileName::parse(text) {
-                QueueFileName::Quarantine => {}
-                QueueFileName::Foreign => {
-                    self.quarantine(&entry.path(), "it has no business here", now, &mut looked)?
-                }
-                // A kill between writing and renaming leaves one; it was never shown to anybody.
-                QueueFileName::Unfinished => remove(&entry.path())?,
-                QueueFileName::Item(id) => {
-                    if let Some(file) = open.iter().find(|file| file.item_id == id) {
-                        match check_item_file(&entry.path(), &file.text) {
-                            Ok(ItemFileState::Current) => present.push(id),
-                            // Written anew below.
-                            Ok(ItemFileState::Outdated) => {}
-                            Err(QueueReadError::Rejected(why)) => {
-                                self.quarantine(&entry.path(), &why, now, &mut looked)?
-                            }
-                            Err(QueueReadError::Transient(error)) => return Err(error.into()),
-                        }
-                    } else if is_item(id)? && is_regular_file(&entry.path()) {
-                        remove(&entry.path())?;
-                        looked.removed += 1;
-                    } else {
-                        self.quarantine(&entry.path(), "there is no such item", now, &mut looked)?;
-                    }
-                }
-                QueueFileName::Decision(id) => match decision_file::read(&entry.path(), id) {
-                    Ok(dropped) => looked.decisions.push(dropped),
-                    Err(QueueReadError::Rejected(why)) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
-                    // Nothing is known of it yet: it stays, and is read at the next look.
-                    Err(QueueReadError::Transient(error)) => {
-                        tracing::warn!(%error, "a decision file cannot be read yet")
-                    }
-                },
+            let path = entry?.path();
+            match reconcile_entry(&path, open, is_item)? {
+                EntryOutcome::Left => {}
+                EntryOutcome::Current(id) => current.push(id),
+                EntryOutcome::Removed => report.removed += 1,
+                EntryOutcome::Decision(decision) => report.decisions.push(decision),
+                EntryOutcome::Rejected(why) => self.quarantine(&path, &why, now, &mut report)?,
             }
         }
-        for file in open.iter().filter(|file| !present.contains(&file.item_id)) {
+        for file in open.iter().filter(|file| !current.contains(&file.item_id)) {
             self.write(file)?;
-            looked.written += 1;
+            report.written += 1;
         }
-        Ok(looked)
+        Ok(report)
     }
 
     /// Writes the file of an open item durably, readable by its owner only.
-    fn write(&self, file: &item_file::QueueFile) -> io::Result<()> {
+    fn write(&self, file: &QueueFile) -> io::Result<()> {
         let target = self.folder.join(format!("{}.json", file.item_id));
         let temporary = self.folder.join(format!(".{}.tmp", file.item_id));
         failpoint::around("queue.write", || {
@@ -138,17 +106,17 @@ impl Queue {
         })
     }
 
-    /// A decision that was acted on.
+    /// Removes a decision that was acted on.
     pub fn remove_decision(&self, dropped: &DecisionFile) -> io::Result<()> {
         remove(&self.folder.join(dropped.file_name()))
     }
 
-    /// A decision that was refused.
+    /// Puts a decision that was refused into quarantine.
     pub fn quarantine_decision(&self, dropped: &DecisionFile, why: &str, now: Instant) -> anyhow::Result<()> {
         self.quarantine(&self.folder.join(dropped.file_name()), why, now, &mut QueueReport::default())
     }
 
-    /// Moves the thing itself, never what it points to.
+    /// Moves the entry itself into quarantine, never what it points to.
     fn quarantine(&self, path: &Path, why: &str, now: Instant, looked: &mut QueueReport) -> anyhow::Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let plain: String = name
@@ -166,6 +134,64 @@ impl Queue {
         tracing::warn!(why, "something in the approval queue was put into quarantine");
         looked.quarantined.push((name, why.to_owned()));
         Ok(())
+    }
+}
+
+/// What became of an entry of the folder.
+enum EntryOutcome {
+    /// Nothing is done about it, or nothing worth a mention.
+    Left,
+    /// It says exactly what the database says of this open item.
+    Current(ItemId),
+    /// It was the file of an item that is not open any more.
+    Removed,
+    Decision(DecisionFile),
+    /// It does not belong here.
+    Rejected(String),
+}
+
+/// Compares one entry of the folder with the open items.
+fn reconcile_entry(
+    path: &Path,
+    open: &[QueueFile],
+    is_item: &dyn Fn(ItemId) -> crate::store::Result<bool>,
+) -> anyhow::Result<EntryOutcome> {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return Ok(EntryOutcome::Rejected("its name is not text".to_owned()));
+    };
+    match QueueFileName::parse(name) {
+        QueueFileName::Quarantine => Ok(EntryOutcome::Left),
+        QueueFileName::Foreign => Ok(EntryOutcome::Rejected("it has no business here".to_owned())),
+        // A kill between writing and renaming leaves one; it was never shown to anybody.
+        QueueFileName::Unfinished => Ok(remove(path).map(|()| EntryOutcome::Left)?),
+        QueueFileName::Item(id) => match open.iter().find(|file| file.item_id == id) {
+            Some(file) => reconcile_open_item(path, file),
+            None if is_item(id)? && is_regular_file(path) => Ok(remove(path).map(|()| EntryOutcome::Removed)?),
+            None => Ok(EntryOutcome::Rejected("there is no such item".to_owned())),
+        },
+        QueueFileName::Decision(id) => Ok(reconcile_decision(path, id)),
+    }
+}
+
+fn reconcile_open_item(path: &Path, file: &QueueFile) -> anyhow::Result<EntryOutcome> {
+    match check_item_file(path, &file.text) {
+        Ok(ItemFileState::Current) => Ok(EntryOutcome::Current(file.item_id)),
+        // It is not among the current ones, and is written anew.
+        Ok(ItemFileState::Outdated) => Ok(EntryOutcome::Left),
+        Err(QueueReadError::Rejected(why)) => Ok(EntryOutcome::Rejected(why)),
+        Err(QueueReadError::Transient(error)) => Err(error.into()),
+    }
+}
+
+fn reconcile_decision(path: &Path, id: ItemId) -> EntryOutcome {
+    match decision_file::read(path, id) {
+        Ok(decision) => EntryOutcome::Decision(decision),
+        Err(QueueReadError::Rejected(why)) => EntryOutcome::Rejected(why),
+        // Nothing is known of it yet: it stays, and is read at the next look.
+        Err(QueueReadError::Transient(error)) => {
+            tracing::warn!(%error, "a decision file cannot be read yet");
+            EntryOutcome::Left
+        }
     }
 }
 

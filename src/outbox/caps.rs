@@ -70,6 +70,41 @@ impl RateWindows {
         now: Instant,
     ) -> Result<(), CapExceeded> {
         self.clamp_to_now(now);
+        self.drop_expired(now);
+        match cap_kind(action) {
+            CapKind::Uncapped => Ok(()),
+            CapKind::Label => self.try_acquire_label(caps, now),
+            CapKind::Message => self.try_acquire_message(sender, caps, now),
+        }
+    }
+
+    fn try_acquire_label(&mut self, caps: &Caps, now: Instant) -> Result<(), CapExceeded> {
+        if self.labels.len() >= caps.labels_per_minute as usize {
+            let first = self.labels.front().copied().unwrap_or(now);
+            let reason = format!("{} labels a minute is the cap", caps.labels_per_minute);
+            return Err(cap_exceeded(reason, first.plus(Duration::minutes(1)), now));
+        }
+        self.labels.push_back(now);
+        Ok(())
+    }
+
+    fn try_acquire_message(&mut self, sender: &str, caps: &Caps, now: Instant) -> Result<(), CapExceeded> {
+        let first = self.messages.front().map_or(now, |(at, _)| *at);
+        if self.messages.len() >= caps.messages_per_hour as usize {
+            let reason = format!("{} messages an hour is the cap", caps.messages_per_hour);
+            return Err(cap_exceeded(reason, first.plus(Duration::hours(1)), now));
+        }
+        let same = || self.messages.iter().filter(|(_, other)| other == sender && !sender.is_empty());
+        if same().count() >= caps.messages_per_sender_per_hour as usize {
+            let oldest = same().next().map_or(now, |(at, _)| *at);
+            let reason = format!("{} messages an hour per sender is the cap", caps.messages_per_sender_per_hour);
+            return Err(cap_exceeded(reason, oldest.plus(Duration::hours(1)), now));
+        }
+        self.messages.push_back((now, sender.to_owned()));
+        Ok(())
+    }
+
+    fn drop_expired(&mut self, now: Instant) {
         let (minute, hour) = (now.plus(-Duration::minutes(1)), now.plus(-LONGEST_WINDOW));
         while self.labels.front().is_some_and(|at| *at <= minute) {
             self.labels.pop_front();
@@ -77,33 +112,6 @@ impl RateWindows {
         while self.messages.front().is_some_and(|(at, _)| *at <= hour) {
             self.messages.pop_front();
         }
-        match cap_kind(action) {
-            CapKind::Uncapped => {}
-            CapKind::Label => {
-                if self.labels.len() >= caps.labels_per_minute as usize {
-                    let first = self.labels.front().copied().unwrap_or(now);
-                    let reason = format!("{} labels a minute is the cap", caps.labels_per_minute);
-                    return Err(cap_exceeded(reason, first.plus(Duration::minutes(1)), now));
-                }
-                self.labels.push_back(now);
-            }
-            CapKind::Message => {
-                let first = self.messages.front().map_or(now, |(at, _)| *at);
-                if self.messages.len() >= caps.messages_per_hour as usize {
-                    let reason = format!("{} messages an hour is the cap", caps.messages_per_hour);
-                    return Err(cap_exceeded(reason, first.plus(Duration::hours(1)), now));
-                }
-                let same = || self.messages.iter().filter(|(_, other)| other == sender && !sender.is_empty());
-                if same().count() >= caps.messages_per_sender_per_hour as usize {
-                    let oldest = same().next().map_or(now, |(at, _)| *at);
-                    let reason =
-                        format!("{} messages an hour per sender is the cap", caps.messages_per_sender_per_hour);
-                    return Err(cap_exceeded(reason, oldest.plus(Duration::hours(1)), now));
-                }
-                self.messages.push_back((now, sender.to_owned()));
-            }
-        }
-        Ok(())
     }
 
     /// Dates what is later than the clock as of now.

@@ -3,36 +3,44 @@
 //! `planned → parked | ready → drafting → drafted → sending → sent`, or `unknown → probe → …`; `held` is the grace after
 //! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated. In
 //! `settling` a message has left for certain, and what goes with it waits for its chance.
+//!
+//! [`Outbox`] takes one step after the other. `OutboxRows` reads rows and stores their moves, `EffectJudge` says whether
+//! an effect may be begun, `MessageSender` and `EffectApplier` talk to the mailbox.
 
 mod apply;
 pub mod approval_request;
 mod caps;
-mod hold;
+mod effect_lock;
+mod judge;
+mod mailboxes;
+mod pending_effect;
+mod post_send;
+mod probe;
+mod rows;
 mod send;
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use chrono::Duration;
 use tokio::sync::watch;
 
 use crate::{
-    failpoint,
-    model::{
-        AccountId, AccountMode, Action, ActionId, ActionMove, Approval, ApprovalUse, Effect, Instant, Mail, NewAction,
-        OutboxState, RiskClass,
-    },
-    policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
+    model::{AccountId, ActionId, ActionMove, Instant, Mail, NewAction, OutboxState},
+    policy::{ApprovedAction, EffectPolicy},
     source::{Busy, CalendarEvent, Mailbox, SourceError},
-    store::{Result, SkipUnreadable as _, Store, StoreError, Write},
+    store::{Result, Store, StoreError},
     witness::{OpenFiles, Witness},
 };
+use apply::EffectApplier;
 use caps::RateWindows;
+use effect_lock::EffectLocks;
+use judge::{EffectDecision, EffectJudge};
+use mailboxes::Mailboxes;
+use pending_effect::{AttemptOutcome, PendingEffect};
+use rows::OutboxRows;
+use send::MessageSender;
 
-/// Effects that are held look again this often.
+/// Retry interval while an effect is paused or locked.
 const RETRY_INTERVAL: Duration = Duration::seconds(2);
 
 /// What an effect may need beside the store.
@@ -44,9 +52,9 @@ pub struct OutboxSettings {
     /// The person's own addresses.
     pub own: Vec<String>,
     pub policy: watch::Receiver<Arc<EffectPolicy>>,
-    /// Of the data folder.
+    /// The epoch of the data folder.
     pub epoch: i64,
-    /// When it was last put back from a copy.
+    /// When the data folder was last put back from a copy.
     pub restored_at: Option<Instant>,
     /// Knows, outside the data folder, which messages were about to leave.
     pub witness: Witness,
@@ -57,24 +65,12 @@ pub struct OutboxSettings {
 /// A cheap handle on everything an effect may need.
 #[derive(Clone)]
 pub struct Outbox {
-    store: Store,
-    settings: Arc<OutboxSettings>,
-    mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
-    rate_windows: Arc<Mutex<RateWindows>>,
-    /// Effects that somebody is carrying out right now.
-    locked_effects: Arc<Mutex<HashSet<ActionId>>>,
-}
-
-/// One carrier at a time: to a second one, an effect that is being sent would look like one that was interrupted.
-struct EffectLock<'a> {
-    locked_effects: &'a Mutex<HashSet<ActionId>>,
-    action_id: ActionId,
-}
-
-impl Drop for EffectLock<'_> {
-    fn drop(&mut self) {
-        self.locked_effects.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.action_id);
-    }
+    rows: OutboxRows,
+    judge: EffectJudge,
+    mailboxes: Mailboxes,
+    applier: EffectApplier,
+    sender: MessageSender,
+    locks: EffectLocks,
 }
 
 /// How far an effect got.
@@ -88,49 +84,17 @@ pub enum EffectProgress {
     },
 }
 
-/// An effect and what a verdict on it depends on.
-struct PendingEffect {
-    action: Action,
-    class: RiskClass,
-    state: OutboxState,
-    result: String,
-    handle: String,
-    sender: String,
-    /// While its grace runs: when it was approved, and when it may leave.
-    grace_period: Option<(Instant, Instant)>,
-    doubt_since: Option<Instant>,
-    /// Its bytes are those its digest was taken of.
-    intact: bool,
-    /// Nobody can have tried it before.
-    is_untried: bool,
-    /// How often its sending was begun.
-    sends_begun: u32,
-    mode: AccountMode,
-    paused: bool,
-    /// Its task has ended or was changed, by a person's word: nothing more is begun for it.
-    is_obsolete: bool,
-    phishing: bool,
-    approval: Option<Approval>,
-    /// The mail that caused it, where the asker did not have it.
-    mail: Option<Mail>,
+/// Where one step has brought an effect.
+enum EffectStep {
+    /// Its row was moved, and is read anew for the next step.
+    Moved,
+    /// Nothing more is done for it now.
+    Halted(EffectProgress),
+    /// It has ended. The move that says so is not stored yet.
+    Ended(Box<ActionMove>),
 }
 
-impl PendingEffect {
-    /// Whether a person approved it, in this epoch, and it was never begun.
-    fn was_approved_and_not_begun(&self, epoch: i64) -> bool {
-        let is_unused = |approval: &Approval| !approval.used && approval.epoch == epoch;
-        self.state == OutboxState::Ready && self.approval.as_ref().is_some_and(is_unused)
-    }
-}
-
-/// How an attempt at an effect ended.
-struct AttemptOutcome {
-    state: OutboxState,
-    result: String,
-    handle: String,
-    /// The effect is a row of ours, written together with its end.
-    is_database_row: bool,
-}
+type StepResult = Result<EffectStep>;
 
 impl Outbox {
     pub fn new(store: Store, setting: OutboxSettings, now: Instant) -> Result<Self> {
@@ -140,35 +104,57 @@ impl Outbox {
         {
             windows.count_past_effect(&action, sender, at, now);
         }
+        let (rows, judge, mailboxes) =
+            (OutboxRows::new(store), EffectJudge::new(setting, windows), Mailboxes::default());
         Ok(Self {
-            store,
-            settings: Arc::new(setting),
-            mailboxes: Arc::default(),
-            rate_windows: Arc::new(Mutex::new(windows)),
-            locked_effects: Arc::default(),
+            applier: EffectApplier { rows: rows.clone(), judge: judge.clone(), mailboxes: mailboxes.clone() },
+            sender: MessageSender { rows: rows.clone(), judge: judge.clone(), mailboxes: mailboxes.clone() },
+            rows,
+            judge,
+            mailboxes,
+            locks: EffectLocks::default(),
         })
     }
 
-    fn try_lock_effect(&self, action_id: ActionId) -> Option<EffectLock<'_>> {
-        let free = self.locked_effects.lock().unwrap_or_else(PoisonError::into_inner).insert(action_id);
-        free.then(|| EffectLock { locked_effects: &self.locked_effects, action_id })
-    }
-
     pub fn register_mailbox(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
-        self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
+        self.mailboxes.register(account, mailbox);
     }
 
     pub fn policy(&self) -> Arc<EffectPolicy> {
-        Arc::clone(&self.settings.policy.borrow())
+        self.judge.policy()
     }
 
-    /// The epoch, and when it began if it began with a restore.
+    /// Returns the epoch, and when it began if it began with a restore.
     pub fn epoch(&self) -> (i64, Option<Instant>) {
-        (self.settings.epoch, self.settings.restored_at)
+        (self.judge.settings.epoch, self.judge.settings.restored_at)
+    }
+
+    /// Returns when the person is busy, if the account has a calendar.
+    pub async fn busy(
+        &self,
+        account: &AccountId,
+        from: Instant,
+        to: Instant,
+    ) -> std::result::Result<Option<Vec<Busy>>, SourceError> {
+        self.mailboxes.busy(account, from, to).await
+    }
+
+    /// Returns what the calendar has under the UID of an invitation, if the account has a calendar.
+    pub async fn invited(
+        &self,
+        account: &AccountId,
+        uid: String,
+    ) -> std::result::Result<Option<Vec<CalendarEvent>>, SourceError> {
+        self.mailboxes.invited(account, uid).await
+    }
+
+    /// Takes an R1 effect back. Returns what a person is told about it.
+    pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
+        self.applier.undo(action_id, now).await
     }
 
     /// Brings an effect to its end; one that has ended is only reported. `planned` is the row as it was just stored, if
-    /// the asker still has it, and `mail` the one that caused it.
+    /// the caller still has it, and `mail` the one that caused it.
     pub async fn carry_out(
         &self,
         action_id: ActionId,
@@ -176,305 +162,93 @@ impl Outbox {
         mail: Option<&Mail>,
         now: Instant,
     ) -> Result<EffectProgress> {
-        let mut moved = None;
-        let carried = self.carry_out_returning_last_move(action_id, planned, mail, now, &mut moved).await?;
-        if let Some(mv) = moved {
-            self.store_move(*mv).await?;
+        let (progress, last_move) = self.carry_out_returning_last_move(action_id, planned, mail, now).await?;
+        if let Some(last_move) = last_move {
+            self.rows.store_move(*last_move).await?;
         }
-        Ok(carried)
+        Ok(progress)
     }
 
-    /// The same, but the last move of an effect that can be found again is the asker's to store, with what it makes of
-    /// it. Until then the row is `ready`, and whoever finds it so looks first whether it was done.
+    /// Does the same, but returns the last move of an effect that can be found again: the caller stores it, with what it
+    /// makes of it. Until then the row is `ready`, and whoever finds it so looks first whether it was done.
     pub async fn carry_out_returning_last_move(
         &self,
         action_id: ActionId,
         planned: Option<&NewAction>,
         mail: Option<&Mail>,
         now: Instant,
-        moved: &mut Option<Box<ActionMove>>,
-    ) -> Result<EffectProgress> {
-        let Some(_hold) = self.try_lock_effect(action_id) else {
-            return Ok(EffectProgress::Deferred { reason: "it is under way".into(), until: now.plus(RETRY_INTERVAL) });
+    ) -> Result<(EffectProgress, Option<Box<ActionMove>>)> {
+        let Some(_lock) = self.locks.try_lock(action_id) else {
+            let (reason, until) = ("it is under way".into(), now.plus(RETRY_INTERVAL));
+            return Ok((EffectProgress::Deferred { reason, until }, None));
         };
-        let mut pending = planned.map(|planned| self.pending_from_plan(planned)).transpose()?;
+        let mut pending = planned.map(|planned| self.rows.pending_from_plan(planned)).transpose()?;
         loop {
             let row = match pending.take() {
                 Some(row) => row,
-                None => self.load_pending(action_id)?,
+                None => self.rows.load_pending(action_id)?,
             };
-            match self.advance_state(&row, mail, now, moved).await {
-                Ok(Some(carried)) => {
-                    if let EffectProgress::Ended(OutboxState::Void | OutboxState::Failed, _) = carried {
-                        self.withdraw_draft(action_id, "").await?;
-                    }
-                    return Ok(carried);
-                }
-                Ok(None) => {}
-                // A person was faster: what they made of it counts.
-                Err(StoreError::Conflict(_)) => {}
+            let (progress, last_move) = match self.advance_state(&row, mail, now).await {
+                Ok(EffectStep::Halted(progress)) => (progress, None),
+                Ok(EffectStep::Ended(mv)) => (EffectProgress::Ended(mv.to, mv.result.clone()), Some(mv)),
+                // With a conflict a person was faster: what they made of it counts.
+                Ok(EffectStep::Moved) | Err(StoreError::Conflict(_)) => continue,
                 Err(error) => return Err(error),
+            };
+            if let EffectProgress::Ended(OutboxState::Void | OutboxState::Failed, _) = progress {
+                self.sender.withdraw_draft(action_id, "").await?;
             }
+            return Ok((progress, last_move));
         }
     }
 
-    /// One step of the way; none when there is another.
-    async fn advance_state(
-        &self,
-        row: &PendingEffect,
-        mail: Option<&Mail>,
-        now: Instant,
-        moved: &mut Option<Box<ActionMove>>,
-    ) -> Result<Option<EffectProgress>> {
+    /// Takes the one step that the state of a row asks for.
+    async fn advance_state(&self, row: &PendingEffect, mail: Option<&Mail>, now: Instant) -> StepResult {
         match row.state {
             OutboxState::Held => match row.grace_period {
                 // Approved later than now means that the clock was put back: nobody waits for it to come round again.
                 Some((approved_at, until)) if approved_at <= now && now < until => {
-                    Ok(Some(EffectProgress::Deferred { reason: "approved; you can still take it back".into(), until }))
+                    let reason = "approved; you can still take it back".into();
+                    Ok(EffectStep::Halted(EffectProgress::Deferred { reason, until }))
                 }
-                _ => self.move_to(row, OutboxState::Ready, "released", now).await.map(|()| None),
+                _ => self.rows.advance(row, OutboxState::Ready, "released", now).await,
             },
             // Nothing has left: a draft is stored under the action's own name, so storing it again is storing it once.
             OutboxState::Drafting => {
-                let mv = Self::new_move(row, OutboxState::Ready, "interrupted while drafting", now);
-                self.store_move(ActionMove { approval: ApprovalUse::Return, ..mv }).await.map(|()| None)
+                self.rows.store_step(row.move_back_to_ready("interrupted while drafting", now)).await
             }
             OutboxState::Sending => {
-                self.move_to(row, OutboxState::Unknown, "interrupted while sending", now).await.map(|()| None)
+                self.rows.advance(row, OutboxState::Unknown, "interrupted while sending", now).await
             }
-            OutboxState::Unknown => self.move_to(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
-            OutboxState::Probe => self.probe(row, now).await,
-            OutboxState::Settling => self.finish_send(row, AttemptOutcome::already_sent(row), None, now).await,
-            OutboxState::Ready | OutboxState::Drafted => self.judge_and_attempt(row, mail, now, moved).await,
-            ended => Ok(Some(EffectProgress::Ended(ended, row.result.clone()))),
+            OutboxState::Unknown => self.rows.advance(row, OutboxState::Probe, &row.result, now).await,
+            OutboxState::Probe => self.sender.probe(row, now).await,
+            OutboxState::Settling => self.sender.finish_send(row, AttemptOutcome::already_sent(row), None, now).await,
+            OutboxState::Ready | OutboxState::Drafted => self.judge_and_attempt(row, mail, now).await,
+            ended => Ok(EffectStep::Halted(EffectProgress::Ended(ended, row.result.clone()))),
         }
     }
 
-    /// Judged as if it were new, whoever planned it.
-    async fn judge_and_attempt(
-        &self,
-        row: &PendingEffect,
-        mail: Option<&Mail>,
-        now: Instant,
-        moved: &mut Option<Box<ActionMove>>,
-    ) -> Result<Option<EffectProgress>> {
-        if let Some(reason) = self.hold_reason(row) {
-            return Ok(Some(EffectProgress::Deferred { reason, until: now.plus(RETRY_INTERVAL) }));
-        }
-        if row.is_obsolete {
-            return self
-                .end_effect(row, AttemptOutcome::new(OutboxState::Void, "the task has ended or was changed"), now)
-                .await;
-        }
-        if !row.intact {
-            return self
-                .end_effect(
-                    row,
-                    AttemptOutcome::new(OutboxState::Void, "its stored bytes do not match their digest"),
-                    now,
-                )
-                .await;
-        }
-        if self.has_forgotten_send(row) {
-            return self.move_to(row, OutboxState::Unknown, FORGOTTEN_SEND, now).await.map(|()| None);
-        }
-        let charter = self.policy();
-        let situation = self.policy_context(row, mail, &charter, now);
-        let approved = match judge_action(row.action.clone(), &situation) {
-            PolicyVerdict::Allowed(approved) => approved,
-            // A person said yes and it did not happen: they are asked again, not left to find out.
-            PolicyVerdict::NeedsApproval { reason, .. } if row.was_approved_and_not_begun(self.settings.epoch) => {
-                let result = format!("you approved it, but it was not carried out: {reason}");
-                return self.end_effect(row, AttemptOutcome::new(OutboxState::Failed, &result), now).await;
+    async fn judge_and_attempt(&self, row: &PendingEffect, mail: Option<&Mail>, now: Instant) -> StepResult {
+        match self.judge.decide(row, mail, now) {
+            EffectDecision::CarryOut(approved) if row.is_message() => {
+                self.sender.draft_or_send(row, Arc::from(approved), now).await
             }
-            PolicyVerdict::NeedsApproval { reason, .. } => {
-                return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
+            EffectDecision::CarryOut(approved) => self.apply(row, approved, now).await,
+            EffectDecision::Defer { reason, until } => {
+                Ok(EffectStep::Halted(EffectProgress::Deferred { reason, until }))
             }
-            PolicyVerdict::Withheld { reason, .. } if row.state == OutboxState::Ready => {
-                return self.end_effect(row, AttemptOutcome::new(OutboxState::Withheld, &reason), now).await;
-            }
-            PolicyVerdict::Withheld { reason, .. } | PolicyVerdict::Denied { reason } => {
-                return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
-            }
-        };
-        if row.state == OutboxState::Ready {
-            let mut windows = self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(over) = windows.try_acquire(&row.action, &row.sender, &charter.caps, now) {
-                return Ok(Some(EffectProgress::Deferred { reason: over.reason, until: over.until }));
+            EffectDecision::End(outcome) => self.rows.end_effect(row, outcome, now).await,
+            EffectDecision::Doubt(why) => self.rows.advance(row, OutboxState::Unknown, why, now).await,
+        }
+    }
+
+    async fn apply(&self, row: &PendingEffect, approved: Box<ApprovedAction>, now: Instant) -> StepResult {
+        match self.applier.apply_effect(approved, row.is_untried).await? {
+            Ok(end) => Ok(EffectStep::Ended(Box::new(row.final_move(end, now)))),
+            Err(later) => {
+                self.judge.release_place(row);
+                Ok(EffectStep::Halted(later.into_progress(now)))
             }
         }
-        match &row.action.effect {
-            Effect::Send { .. } => self.draft_or_send(row, Arc::from(approved), now).await,
-            _ => match self.apply_effect(approved, row.is_untried).await? {
-                Ok(end) => {
-                    let carried = EffectProgress::Ended(end.state, end.result.clone());
-                    *moved = Some(Box::new(Self::final_move(row, end, now)));
-                    Ok(Some(carried))
-                }
-                Err(later) => {
-                    self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
-                    Ok(Some(later.into_progress(now)))
-                }
-            },
-        }
-    }
-
-    fn policy_context<'a>(
-        &'a self,
-        row: &'a PendingEffect,
-        mail: Option<&'a Mail>,
-        charter: &'a EffectPolicy,
-        now: Instant,
-    ) -> PolicyContext<'a> {
-        PolicyContext {
-            mode: row.mode,
-            mail: mail.or(row.mail.as_ref()),
-            labels: &self.settings.labels,
-            is_phishing: row.phishing,
-            own: &self.settings.own,
-            policy: charter,
-            approval: row.approval.as_ref(),
-            epoch: self.settings.epoch,
-            restored_at: self.settings.restored_at,
-            now,
-        }
-    }
-
-    /// When the person is busy, if the account has a calendar.
-    pub async fn busy(
-        &self,
-        account: &AccountId,
-        from: Instant,
-        to: Instant,
-    ) -> std::result::Result<Option<Vec<Busy>>, SourceError> {
-        let Some(mailbox) = self.mailbox(account) else { return Ok(None) };
-        let ask = move || failpoint::around("mailbox.busy", || mailbox.busy(from, to));
-        let asked = tokio::task::spawn_blocking(ask).await;
-        asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))
-    }
-
-    /// What the calendar has under the UID of an invitation, if the account has a calendar.
-    pub async fn invited(
-        &self,
-        account: &AccountId,
-        uid: String,
-    ) -> std::result::Result<Option<Vec<CalendarEvent>>, SourceError> {
-        let Some(mailbox) = self.mailbox(account) else { return Ok(None) };
-        let asked = tokio::task::spawn_blocking(move || mailbox.invited(&uid)).await;
-        asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))
-    }
-
-    fn mailbox(&self, account: &AccountId) -> Option<Arc<dyn Mailbox>> {
-        self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
-    }
-
-    async fn end_effect(
-        &self,
-        row: &PendingEffect,
-        end: AttemptOutcome,
-        now: Instant,
-    ) -> Result<Option<EffectProgress>> {
-        let carried = EffectProgress::Ended(end.state, end.result.clone());
-        self.store_move(Self::final_move(row, end, now)).await?;
-        Ok(Some(carried))
-    }
-
-    fn final_move(row: &PendingEffect, end: AttemptOutcome, now: Instant) -> ActionMove {
-        ActionMove {
-            handle: end.handle,
-            is_database_row: end.is_database_row,
-            undoable: row.class == RiskClass::R1,
-            ..Self::new_move(row, end.state, &end.result, now)
-        }
-    }
-
-    fn new_move(row: &PendingEffect, to: OutboxState, result: &str, at: Instant) -> ActionMove {
-        ActionMove {
-            action_id: row.action.action_id,
-            from: row.state,
-            to,
-            result: result.to_owned(),
-            handle: String::new(),
-            who: "outbox".into(),
-            at,
-            is_database_row: false,
-            approval: ApprovalUse::None,
-            undoable: false,
-            untried: false,
-        }
-    }
-
-    async fn move_to(&self, row: &PendingEffect, to: OutboxState, result: &str, at: Instant) -> Result<()> {
-        self.store_move(Self::new_move(row, to, result, at)).await
-    }
-
-    async fn store_move(&self, mv: ActionMove) -> Result<()> {
-        self.store.write(Write::MoveAction(Box::new(mv))).await.map(drop)
-    }
-
-    /// Everything a verdict depends on, as it stands now.
-    fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
-        self.store.read_blocking(|reader| {
-            let row =
-                reader.outbox().get(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
-            let account = reader.accounts().get(&row.action.account).skip_unreadable()?;
-            let task = reader.tasks().get(row.action.task_id)?;
-            let mail = row.action.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
-            let mut approval = reader.approvals().of_action(action_id)?;
-            // A draft of ours is under way because its approval was used for it.
-            if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
-                approval.used = false;
-            }
-            Ok(PendingEffect {
-                mail,
-                approval,
-                intact: row.intact,
-                // Of other effects no try is written down.
-                is_untried: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
-                sends_begun: row.begun,
-                class: row.class,
-                state: row.state,
-                result: row.result,
-                handle: row.handle,
-                sender: row.sender,
-                grace_period: row.release_at.map(|until| (row.updated_at, until)),
-                doubt_since: row.doubt_since,
-                mode: account.map_or(AccountMode::Observe, |account| account.mode),
-                paused: reader.settings().is_paused()?,
-                is_obsolete: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
-                phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
-                action: row.action,
-            })
-        })
-    }
-
-    /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
-    fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
-        let (account, paused) = self.store.read_blocking(|reader| {
-            Ok((reader.accounts().get(&planned.action.account).skip_unreadable()?, reader.settings().is_paused()?))
-        })?;
-        Ok(PendingEffect {
-            action: planned.action.clone(),
-            class: planned.class,
-            state: planned.state,
-            result: planned.reason.clone(),
-            handle: String::new(),
-            sender: planned.sender.clone(),
-            grace_period: None,
-            doubt_since: None,
-            intact: true,
-            is_untried: true,
-            sends_begun: 0,
-            mode: account.map_or(AccountMode::Observe, |account| account.mode),
-            paused,
-            is_obsolete: false,
-            phishing: false,
-            approval: None,
-            mail: None,
-        })
     }
 }
-
-/// The witness outside knows of a beginning that the database does not.
-const FORGOTTEN_SEND: &str = "its sending was begun before the data were put back from a copy";
-const NO_MAILBOX: &str = "the account's mailbox is not configured any more";

@@ -6,6 +6,7 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use super::{
+    diff::{DiffLine, diff_lines},
     rewrite::{RewriteOutcome, RulesVersionDraft, learned_entries_of},
     rules_files::RulesFiles,
 };
@@ -26,13 +27,6 @@ pub struct RulesVersionDetail {
     pub row: RulesVersionRow,
     /// It is what the files say now.
     pub current: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DiffLine {
-    /// `+`, `-` or a space.
-    pub sign: char,
-    pub line: String,
 }
 
 impl RulesUseCases<'_> {
@@ -175,22 +169,6 @@ fn restore_guideline_lines(now: &str, target: &str) -> String {
     guideline_lines::replace_lines(now, &lines)
 }
 
-/// Lines that left and lines that came, with what stands around them left out.
-fn diff_lines(from: &str, to: &str) -> Vec<DiffLine> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
-    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let rest = |lines: &[&str]| lines.len() - same;
-    let tail =
-        old.iter().rev().zip(new.iter().rev()).take(rest(&old).min(rest(&new))).take_while(|(a, b)| a == b).count();
-    let middle = |lines: &[&str], sign: char| -> Vec<DiffLine> {
-        let lines = lines.iter().skip(same).take(lines.len() - same - tail);
-        lines.map(|line| DiffLine { sign, line: (*line).to_owned() }).collect()
-    };
-    let mut lines = middle(&old, '-');
-    lines.extend(middle(&new, '+'));
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,16 +197,5 @@ mod tests {
             restore_guideline_lines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"),
             "a\n# >>> learned\n# <<< learned\nb"
         );
-    }
-
-    #[test]
-    fn a_diff_shows_only_what_changed() {
-        let lines: Vec<String> = diff_lines("a\nb\nc\n", "a\nx\ny\nc\n")
-            .into_iter()
-            .map(|line| format!("{}{}", line.sign, line.line))
-            .collect();
-        assert_eq!(lines, ["-b", "+x", "+y"]);
-        assert!(diff_lines("a\na\n", "a\na\n").is_empty());
-        assert_eq!(diff_lines("a\na\n", "a\n").len(), 1);
     }
 }

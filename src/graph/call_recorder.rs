@@ -1,0 +1,173 @@
+//! The calls of nodes: made once, with the reply recorded, and answered from the record afterwards.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::anyhow;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    active_run::ActiveRun,
+    call_handler::{CallContext, CallError, CallHandler, CallReply, CallResult, encode_reply},
+    commit::DISK_RETRY_INTERVAL,
+    entry::{Call, EffectOutcome},
+    interrupt::Advance,
+};
+use crate::{
+    model::{ContextDoc, Instant, NewModelCall, OutboxState, RecordedReply, ReplyJson, llm::ModelCall},
+    store::{Store, StoreError, Write},
+};
+
+/// Makes the calls of nodes and records the replies.
+pub(super) struct CallRecorder {
+    pub(super) handler: Arc<dyn CallHandler>,
+    pub(super) store: Store,
+    /// For one call on a node's behalf.
+    pub(super) call_timeout: Duration,
+    pub(super) stop: CancellationToken,
+}
+
+impl CallRecorder {
+    /// Whether nodes may ask a model.
+    pub(super) fn has_model(&self) -> bool {
+        self.handler.has_model()
+    }
+
+    pub(super) async fn make_calls(
+        &self,
+        run: &mut ActiveRun,
+        calls: Vec<Call>,
+        replies: &mut Vec<(Call, ReplyJson)>,
+        now: Instant,
+    ) -> Advance {
+        for call in calls {
+            let value = self.obtain_reply(run, &call, now).await?;
+            replies.push((call, value));
+        }
+        Ok(())
+    }
+
+    /// Returns the recorded reply to a call; without one, makes the call, and has the reply recorded with the next checkpoint.
+    pub(super) async fn obtain_reply(&self, run: &mut ActiveRun, call: &Call, now: Instant) -> Advance<ReplyJson> {
+        let input_hash = call.input_hash();
+        let (ordinal, recorded) = run.reply_log.register_call(run.node, &input_hash);
+        if let Some(value) = recorded {
+            return Ok(value);
+        }
+        let value = match call {
+            // A fork shares its effects' keys with its parent and must not touch them.
+            Call::Effect { .. } if run.identity.is_fork => void_effect_reply()?,
+            _ => match self.make_call(run, call, now).await {
+                // Work goes on without documents, and a replay does too.
+                Err(error) if matches!(call, Call::Recall { .. }) => {
+                    tracing::warn!(run.id = %run.run_id(), error = format!("{error:#}"), "nothing could be recalled");
+                    encode_reply(&Vec::<ContextDoc>::new())?
+                }
+                reply => {
+                    let CallReply { value, action_move, call } = reply?;
+                    if let Some(call) = call {
+                        return self.record_model_reply(run, (input_hash, ordinal), value, call, now).await;
+                    }
+                    run.gathered.action_move = action_move.or(run.gathered.action_move.take());
+                    value
+                }
+            },
+        };
+        let reply = RecordedReply { node: run.node, input_hash, ordinal, reply: value.clone(), call: None };
+        run.gathered.replies.push(reply);
+        Ok(value)
+    }
+
+    /// Has a call answered, within the time that its kind may take.
+    async fn make_call(&self, run: &ActiveRun, call: &Call, now: Instant) -> CallResult {
+        let context = CallContext {
+            run: &run.identity,
+            state: &run.state,
+            mail: run.mail.as_deref(),
+            planned: run.phase.planned_action(),
+            now,
+        };
+        let limit = self.call_timeout;
+        match call {
+            // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own.
+            Call::Effect { .. } => self.carry_out_effect(context, call).await,
+            // A model may be slow and has its own limits too; whoever stops does not wait for it.
+            Call::Model { .. } => tokio::select! {
+                reply = self.handler.answer(context, call) => reply,
+                () = self.stop.cancelled() => Err(StoreError::Stopped.into()),
+            },
+            _ => match tokio::time::timeout(limit, self.handler.answer(context, call)).await {
+                Ok(reply) => reply,
+                Err(_) => Err(anyhow!("no answer within {limit:?}").into()),
+            },
+        }
+    }
+
+    /// Has an effect carried out. While its outcome cannot be stored for want of room on the disk, it is asked for again: an
+    /// effect is probed before it is carried out, so this never does it twice.
+    async fn carry_out_effect(&self, context: CallContext<'_>, call: &Call) -> CallResult {
+        loop {
+            match self.handler.answer(context, call).await {
+                Err(CallError::Store(error)) if error.is_transient() && !self.stop.is_cancelled() => {
+                    tokio::time::sleep(DISK_RETRY_INTERVAL).await;
+                }
+                reply => return reply,
+            }
+        }
+    }
+
+    /// Records what a model said, with its cost, in a row of its own before anybody uses it: a run that dies after this hears
+    /// the same again. A reply that no model was asked for costs nothing and goes with the checkpoint like any other.
+    async fn record_model_reply(
+        &self,
+        run: &mut ActiveRun,
+        (input_hash, ordinal): (String, u32),
+        value: ReplyJson,
+        call: Box<ModelCall>,
+        at: Instant,
+    ) -> Advance<ReplyJson> {
+        let node = run.node;
+        if !call.outcome.was_attempted() {
+            let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
+            run.gathered.replies.push(reply);
+            return Ok(value);
+        }
+        let new = NewModelCall {
+            run: Some((run.run_id(), run.seq + 1)),
+            node: node.to_string(),
+            input_hash,
+            ordinal,
+            reply: value.clone(),
+            call: *call,
+            input_replies: model_input_replies(run),
+            at,
+        };
+        self.store_model_call(new).await?;
+        Ok(value)
+    }
+
+    async fn store_model_call(&self, new: NewModelCall) -> Advance {
+        loop {
+            match self.store.write(Write::RecordModelCall(Box::new(new.clone()))).await {
+                Ok(_) => return Ok(()),
+                // The model is not asked again for want of room: the reply was paid for.
+                Err(error) if error.is_transient() && !self.stop.is_cancelled() => {
+                    tokio::time::sleep(DISK_RETRY_INTERVAL).await
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Returns the replies that the question to the model was made from. The task is not among them: it is read anew after a
+/// kill, and whatever else was looked up for the question stands.
+fn model_input_replies(run: &ActiveRun) -> Vec<RecordedReply> {
+    let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash());
+    let is_input = |reply: &&RecordedReply| reply.call.is_none() && Some(&reply.input_hash) != task.as_ref();
+    run.gathered.replies.iter().filter(is_input).cloned().collect()
+}
+
+fn void_effect_reply() -> CallResult<ReplyJson> {
+    let end = EffectOutcome { state: OutboxState::Void, result: "a fork's effects are void".into() };
+    encode_reply(&end)
+}

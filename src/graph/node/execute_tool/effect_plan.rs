@@ -1,0 +1,204 @@
+//! Planning the effect that a tool requested: judged by the policy, then withheld, applied, waited for or put to a person.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{ExecuteTool, complete_step, completes_when_shown, park_failed_step, with_effect_result};
+use crate::{
+    graph::entry::{Call, NodeInput, NodeOutput},
+    model::{
+        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus,
+        action::{Argument, Origin},
+    },
+    outbox::approval_request,
+    policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
+    tool::RequestedEffect,
+};
+
+/// The step of a task whose tool requests an effect.
+pub(super) struct EffectfulStep<'a> {
+    pub(super) entry: &'a NodeInput<'a>,
+    pub(super) task: &'a Task,
+    pub(super) index: usize,
+    pub(super) name: &'a str,
+    pub(super) action_id: ActionId,
+}
+
+impl ExecuteTool {
+    /// Plans an effect in the outbox. `changes` are those that the step makes in any case.
+    pub(super) fn plan_effect(
+        &self,
+        step: &EffectfulStep<'_>,
+        requested: RequestedEffect,
+        changes: Vec<Change>,
+    ) -> anyhow::Result<NodeOutput> {
+        let entry = step.entry;
+        let Some(permissions) = entry.find_reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
+            return Ok(NodeOutput::from_call(Call::Standing));
+        };
+        let RequestedEffect { effect, output, arguments } = requested;
+        let action = step.resolve_action(effect, arguments);
+        match judge_action(action.clone(), &self.policy_context(step, &permissions)) {
+            PolicyVerdict::Denied { reason } => {
+                Ok(park_failed_step(entry, step.task, step.name, &format!("not allowed: {reason}"), changes))
+            }
+            PolicyVerdict::Withheld { class, reason } => {
+                let action = step.new_action(action, class, OutboxState::Withheld, &reason);
+                Ok(self.withhold(step, action, output, changes))
+            }
+            PolicyVerdict::Allowed(approved) => match immediate_result(entry, &permissions, &approved) {
+                Some(result) => {
+                    let action = step.new_action(action, approved.class(), OutboxState::Applied, &result);
+                    Ok(self.apply_with_checkpoint(step, action, output, changes))
+                }
+                None => {
+                    let action = step.new_action(action, approved.class(), OutboxState::Ready, "");
+                    Ok(step.await_effect(action, output, changes))
+                }
+            },
+            PolicyVerdict::NeedsApproval { .. }
+                if entry.find_reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
+            {
+                Ok(NodeOutput::from_call(Call::Room { sender: step.sender() }))
+            }
+            PolicyVerdict::NeedsApproval { class, reason } => {
+                Ok(step.request_approval(action, (class, &reason), &output, &permissions, changes))
+            }
+        }
+    }
+
+    /// Returns what a verdict on an effect of the step depends on.
+    fn policy_context<'a>(
+        &'a self,
+        step: &EffectfulStep<'a>,
+        permissions: &'a AccountPermissions,
+    ) -> PolicyContext<'a> {
+        PolicyContext {
+            mode: permissions.mode,
+            mail: step.entry.mail,
+            labels: &permissions.labels,
+            is_phishing: step.task.context.has_warning("phishing"),
+            own: &self.me.addresses,
+            policy: &permissions.charter,
+            approval: None,
+            epoch: permissions.epoch,
+            restored_at: permissions.restored_at,
+            now: step.entry.now,
+        }
+    }
+
+    /// Records an effect that the account's mode forbids, and goes on without it.
+    fn withhold(
+        &self,
+        step: &EffectfulStep<'_>,
+        action: NewAction,
+        output: Value,
+        mut changes: Vec<Change>,
+    ) -> NodeOutput {
+        let value = json!({ "withheld": action.reason, "planned": output });
+        changes.push(Change::Output { step: step.name.to_owned(), value });
+        let next = NodeOutput::from_move(self.next_move(step.task, step.index));
+        NodeOutput { action: Some(Arc::new(action)), ..next.with_changes(changes) }
+    }
+
+    /// Has a row of our own written together with the checkpoint.
+    fn apply_with_checkpoint(
+        &self,
+        step: &EffectfulStep<'_>,
+        action: NewAction,
+        output: Value,
+        mut changes: Vec<Change>,
+    ) -> NodeOutput {
+        let value = with_effect_result(output, OutboxState::Applied, action.reason.clone());
+        if completes_when_shown(step.entry, step.name) {
+            changes.push(Change::Output { step: step.name.to_owned(), value });
+        } else {
+            changes = complete_step(changes, step.index, step.name, value);
+        }
+        let next = NodeOutput::from_move(self.next_move(step.task, step.index));
+        NodeOutput { action: Some(Arc::new(action)), ..next.with_changes(changes) }
+    }
+}
+
+impl EffectfulStep<'_> {
+    /// Returns the requested effect with everything that is to happen fixed.
+    fn resolve_action(&self, effect: Effect, arguments: Vec<Argument>) -> Action {
+        let (run, state) = (self.entry.run, self.entry.state);
+        Action {
+            action_id: self.action_id,
+            account: run.account.clone(),
+            user: run.user.clone(),
+            task_id: self.task.task_id,
+            step: self.name.to_owned(),
+            generation: state.generation,
+            mail_id: state.mail_id,
+            mail_key: state.mail_key.clone(),
+            tool: self.name.to_owned(),
+            effect,
+            arguments: arguments.into_iter().map(|argument| self.attach_mail_origin(argument)).collect(),
+            terms: None,
+        }
+    }
+
+    /// Says of an argument that comes from a mail that it comes from the mail at hand. Nobody vouches for the rest of a
+    /// mail whose beginning was answered: what has left once does not leave again unasked.
+    fn attach_mail_origin(&self, mut argument: Argument) -> Argument {
+        if argument.origin == Origin::Mail {
+            let is_whole = !self.task.context.more.contains_key(Task::PARTLY_ANSWERED);
+            argument.mail_id = self.entry.state.mail_id;
+            argument.verified = is_whole && self.entry.mail.is_some_and(|mail| mail.authentication.verified);
+        }
+        argument
+    }
+
+    fn new_action(&self, action: Action, class: RiskClass, state: OutboxState, reason: &str) -> NewAction {
+        NewAction { action, class, state, reason: reason.to_owned(), sender: self.sender() }
+    }
+
+    fn sender(&self) -> String {
+        self.entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default()
+    }
+
+    /// Plans an effect that may be carried out, and waits for its outcome.
+    fn await_effect(&self, action: NewAction, output: Value, mut changes: Vec<Change>) -> NodeOutput {
+        changes.push(Change::Output { step: self.name.to_owned(), value: output });
+        let wait = NodeOutput::from_move(Move::Wait { action_id: self.action_id });
+        NodeOutput { action: Some(Arc::new(action)), ..wait.with_changes(changes) }
+    }
+
+    /// Parks the run until a person has decided about the effect.
+    fn request_approval(
+        &self,
+        action: Action,
+        (class, reason): (RiskClass, &str),
+        output: &Value,
+        permissions: &AccountPermissions,
+        mut changes: Vec<Change>,
+    ) -> NodeOutput {
+        let why = format!("{} needs approval: {reason}", self.name);
+        changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
+        let (policy, mail, now) = (&permissions.charter, self.entry.mail, self.entry.now);
+        let run_id = self.entry.run.run_id.to_string();
+        let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
+        let item = approval_request::new_approval_item(&action, class, reason, output, mail, policy, now);
+        let action = self.new_action(action, class, OutboxState::Parked, reason);
+        let park = Move::Park { reason: format!("{} waits for approval: {reason}", self.name) };
+        NodeOutput {
+            action: Some(Arc::new(action)),
+            item: Some(item),
+            ..NodeOutput::from_move(park).with_changes(changes)
+        }
+    }
+}
+
+/// Returns the result of an effect that may be written right here, with the checkpoint: a row of our own that nobody else
+/// waits for. A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
+fn immediate_result(
+    entry: &NodeInput<'_>,
+    permissions: &AccountPermissions,
+    approved: &ApprovedAction,
+) -> Option<String> {
+    let own = approved.class() == RiskClass::R0 && !entry.run.is_fork && !permissions.paused;
+    own.then(|| approved.action().effect.database_row_result()).flatten()
+}

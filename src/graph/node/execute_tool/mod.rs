@@ -1,0 +1,225 @@
+//! execute_tool: one of the agent's steps per visit. Effects are judged, planned in the outbox and waited for.
+
+mod effect_outcome;
+mod effect_plan;
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::wording;
+use crate::{
+    graph::entry::{Call, Node, NodeInput, NodeOutput},
+    llm::Prompt,
+    model::{ActionId, Change, ItemId, ItemKind, Me, Move, NewItem, OutboxState, Task, TaskStatus},
+    source::CalendarLookup,
+    tool::{BusyTimes, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder},
+};
+use effect_plan::EffectfulStep;
+
+pub(super) struct ExecuteTool {
+    pub(super) me: Arc<Me>,
+    pub(super) tools: Arc<Registry>,
+}
+
+/// Marks the output of a step that only the person can do.
+pub(super) const LEFT_TO_PERSON: &str = "yours";
+
+/// What a tool is told beside its task, from recorded replies.
+struct ToolReplies {
+    thread: Vec<ThreadMail>,
+    busy_times: BusyTimes,
+    in_calendar: CalendarLookup,
+    wording: Option<ReplyWording>,
+}
+
+impl Node for ExecuteTool {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        let task = entry.state.task.as_ref().context("there is no task to work")?;
+        if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
+            return self.record_effect_outcome(entry, task, *action_id);
+        }
+        if let Some(action_id) = entry.state.decided.filter(|action_id| is_decided_step_open(entry, task, *action_id)) {
+            return Ok(NodeOutput::from_move(Move::Wait { action_id }));
+        }
+        match self.untried_steps(task).next() {
+            None => Ok(NodeOutput::from_move(Move::Next)),
+            Some((index, tool)) => self.run_tool(entry, task, index, tool),
+        }
+    }
+}
+
+/// Whether a step was dealt with: done, withheld, or void.
+fn has_output(task: &Task, step: &str) -> bool {
+    task.tool_output.as_ref().is_some_and(|output| output.contains_key(step))
+}
+
+/// Whether the step that a person has decided on is still to be done.
+fn is_decided_step_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
+    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !has_output(task, &subtask.step));
+    open.any(|subtask| derive_action_id(entry, task, &subtask.step) == action_id)
+}
+
+impl ExecuteTool {
+    /// Returns the agent's steps that are still to be worked.
+    fn untried_steps<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = (usize, &'a dyn Tool)> {
+        let open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
+        let agents = open.filter_map(|(index, subtask)| Some((index, self.tools.get(&subtask.step)?)));
+        agents.filter(|(_, tool)| !has_output(task, tool.name()))
+    }
+
+    /// Returns where the run goes when the step at `index` has been dealt with.
+    fn next_move(&self, task: &Task, index: usize) -> Move {
+        if self.untried_steps(task).any(|(other, _)| other != index) { Move::Again } else { Move::Next }
+    }
+
+    fn run_tool(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        index: usize,
+        tool: &dyn Tool,
+    ) -> anyhow::Result<NodeOutput> {
+        let replies = match self.gather_tool_replies(entry, task, tool)? {
+            ControlFlow::Continue(replies) => replies,
+            ControlFlow::Break(asking) => return Ok(asking),
+        };
+        let action_id = derive_action_id(entry, task, tool.name());
+        let input = ToolInput {
+            task,
+            facts: entry.state.facts.as_ref().context("the task has no facts")?,
+            mail: entry.mail,
+            thread: &replies.thread,
+            busy_times: &replies.busy_times,
+            in_calendar: &replies.in_calendar,
+            wording: replies.wording.as_ref(),
+            me: &self.me,
+            own: self.me.reply_sender(&entry.run.account, entry.mail),
+            now: entry.now,
+            idempotency_key: &action_id.to_string(),
+        };
+        let changes = in_progress_changes(task);
+        match tool.run(&input) {
+            Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
+                .with_changes(complete_step(changes, index, tool.name(), value))),
+            Ok(ToolOutcome::Effect(wished)) => {
+                let step = EffectfulStep { entry, task, index, name: tool.name(), action_id };
+                self.plan_effect(&step, *wished, changes)
+            }
+            Ok(ToolOutcome::LeftToPerson(why)) => {
+                let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
+                Ok(NodeOutput::from_move(self.next_move(task, index)).with_changes(vec![output]))
+            }
+            Err(cannot) => Ok(park_failed_step(entry, task, tool.name(), &cannot.0, changes)),
+        }
+    }
+
+    /// Returns what the tool needs to know beside its task, or the step that asks for the first part that is missing.
+    fn gather_tool_replies(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        tool: &dyn Tool,
+    ) -> anyhow::Result<ControlFlow<NodeOutput, ToolReplies>> {
+        let worded = tool.accepts_wording() && entry.has_model;
+        let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
+        if (tool.reads_thread() || worded) && thread.is_none() {
+            let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Thread { thread })));
+        }
+        let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::Busy { .. }))?;
+        if let (Some(days), None) = (tool.busy_days_ahead(), &busy_times) {
+            let to = entry.now.plus(chrono::Duration::days(days));
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Busy { from: entry.now, to })));
+        }
+        let in_calendar: Option<CalendarLookup> = entry.find_reply(|call| matches!(call, Call::Invited { .. }))?;
+        let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited_events());
+        if let (Some(invite), None) = (invite, &in_calendar) {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Invited { uid: invite.uid.clone() })));
+        }
+        let thread = thread.unwrap_or_default();
+        let wording = match self.obtain_wording(entry, task, worded, &thread)? {
+            ControlFlow::Continue(wording) => wording,
+            ControlFlow::Break(asking) => return Ok(ControlFlow::Break(asking)),
+        };
+        let (busy_times, in_calendar) = (busy_times.unwrap_or_default(), in_calendar.unwrap_or_default());
+        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, wording }))
+    }
+
+    /// Returns a model's words for a step that can use them, or the step that asks for them.
+    fn obtain_wording(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        wanted: bool,
+        thread: &[ThreadMail],
+    ) -> anyhow::Result<ControlFlow<NodeOutput, Option<ReplyWording>>> {
+        let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(ControlFlow::Continue(None)) };
+        if let Some(heard) = entry.heard(Prompt::DraftReply)? {
+            return Ok(ControlFlow::Continue(wording::draft_wording(&heard)));
+        }
+        let Some(style) = entry.find_reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Style { person: mail.from.addr.clone() })));
+        };
+        let asking = wording::request_draft(entry, mail, &self.me, task, (thread, &style));
+        Ok(asking.map_or(ControlFlow::Continue(None), ControlFlow::Break))
+    }
+}
+
+/// Returns the change by which the first tool call puts the task in progress.
+fn in_progress_changes(task: &Task) -> Vec<Change> {
+    if task.status == TaskStatus::Ready {
+        vec![Change::Status { to: TaskStatus::InProgress, why: "tool call kicked off".into() }]
+    } else {
+        Vec::new()
+    }
+}
+
+fn complete_step(mut changes: Vec<Change>, index: usize, step: &str, value: Value) -> Vec<Change> {
+    changes.push(Change::Output { step: step.to_owned(), value });
+    changes.push(Change::StepDone { index });
+    changes
+}
+
+/// Returns the key of an effect: (task, step, generation), never the run.
+fn derive_action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId {
+    ActionId::derive(task.created_at, &[&task.task_id.to_string(), step, &entry.state.generation.to_string()])
+}
+
+/// Whether the step is a reminder that somebody asked for: it is set, not done, and done when it was shown.
+fn completes_when_shown(entry: &NodeInput<'_>, step: &str) -> bool {
+    step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
+}
+
+fn with_effect_result(mut output: Value, state: OutboxState, result: String) -> Value {
+    if let Value::Object(fields) = &mut output {
+        fields.insert(state.to_string(), Value::from(result));
+    }
+    output
+}
+
+/// Parks a task whose step failed. There is no FAILED: the task waits, and a person says retry, skip or cancel.
+pub(super) fn park_failed_step(
+    entry: &NodeInput<'_>,
+    task: &Task,
+    step: &str,
+    error: &str,
+    mut changes: Vec<Change>,
+) -> NodeOutput {
+    changes.push(Change::Status { to: TaskStatus::WaitingHitl, why: format!("{step} failed: {error}") });
+    let title = format!("{step} failed: {error}");
+    let item = NewItem {
+        item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), &title]),
+        kind: ItemKind::FailedStep,
+        task_id: Some(task.task_id),
+        mail_id: entry.state.mail_id,
+        action_id: None,
+        title: title.clone(),
+        body: json!({ "step": step, "error": error }),
+        expires_at: None,
+        sender: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
+        queue_limits: None,
+    };
+    NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason: title }).with_changes(changes) }
+}

@@ -1,0 +1,108 @@
+//! The rows of the outbox in the store: reading one with everything a verdict depends on, and storing its moves.
+
+use super::{
+    EffectProgress, EffectStep, StepResult,
+    pending_effect::{AttemptOutcome, PendingEffect},
+};
+use crate::{
+    model::{AccountMode, ActionId, ActionMove, Effect, Instant, NewAction, OutboxState},
+    store::{Result, SkipUnreadable as _, Store, StoreError, Write},
+};
+
+#[derive(Clone)]
+pub(super) struct OutboxRows {
+    store: Store,
+}
+
+impl OutboxRows {
+    pub(super) fn new(store: Store) -> Self {
+        Self { store }
+    }
+
+    /// Reads everything a verdict depends on, as it stands now.
+    pub(super) fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
+        self.store.read_blocking(|reader| {
+            let row =
+                reader.outbox().get(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
+            let account = reader.accounts().get(&row.action.account).skip_unreadable()?;
+            let task = reader.tasks().get(row.action.task_id)?;
+            let mail = row.action.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
+            let mut approval = reader.approvals().of_action(action_id)?;
+            // A draft of ours is under way because its approval was used for it.
+            if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
+                approval.used = false;
+            }
+            Ok(PendingEffect {
+                mail,
+                approval,
+                intact: row.intact,
+                // The row of an effect other than a message does not say whether it was tried.
+                is_untried: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
+                sends_begun: row.begun,
+                class: row.class,
+                state: row.state,
+                result: row.result,
+                handle: row.handle,
+                sender: row.sender,
+                grace_period: row.release_at.map(|until| (row.updated_at, until)),
+                doubt_since: row.doubt_since,
+                mode: account.map_or(AccountMode::Observe, |account| account.mode),
+                paused: reader.settings().is_paused()?,
+                is_obsolete: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
+                phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
+                action: row.action,
+            })
+        })
+    }
+
+    /// Returns the same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
+    pub(super) fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
+        let (account, paused) = self.store.read_blocking(|reader| {
+            Ok((reader.accounts().get(&planned.action.account).skip_unreadable()?, reader.settings().is_paused()?))
+        })?;
+        Ok(PendingEffect {
+            action: planned.action.clone(),
+            class: planned.class,
+            state: planned.state,
+            result: planned.reason.clone(),
+            handle: String::new(),
+            sender: planned.sender.clone(),
+            grace_period: None,
+            doubt_since: None,
+            intact: true,
+            is_untried: true,
+            sends_begun: 0,
+            mode: account.map_or(AccountMode::Observe, |account| account.mode),
+            paused,
+            is_obsolete: false,
+            phishing: false,
+            approval: None,
+            mail: None,
+        })
+    }
+
+    pub(super) async fn store_move(&self, mv: ActionMove) -> Result<()> {
+        self.store.write(Write::MoveAction(Box::new(mv))).await.map(drop)
+    }
+
+    /// Moves a row to a state in which it is not left.
+    pub(super) async fn advance(&self, row: &PendingEffect, to: OutboxState, result: &str, at: Instant) -> StepResult {
+        self.store_step(row.new_move(to, result, at)).await
+    }
+
+    /// Stores a move after which the row is read anew.
+    pub(super) async fn store_step(&self, mv: ActionMove) -> StepResult {
+        self.store_move(mv).await.map(|()| EffectStep::Moved)
+    }
+
+    pub(super) async fn end_effect(&self, row: &PendingEffect, end: AttemptOutcome, now: Instant) -> StepResult {
+        let progress = EffectProgress::Ended(end.state, end.result.clone());
+        self.store_move(row.final_move(end, now)).await?;
+        Ok(EffectStep::Halted(progress))
+    }
+
+    /// Notes that an effect is taken back (`done`: was taken back) in its row and in the audit chain.
+    pub(super) async fn record_undo(&self, action_id: ActionId, done: bool, at: Instant) -> Result<()> {
+        self.store.write(Write::RecordUndo { action_id, done, at }).await.map(drop)
+    }
+}
