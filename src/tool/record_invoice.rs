@@ -1,4 +1,4 @@
-//! `record_invoice`: amount, currency, due date and payee into a table that exports as CSV.
+//! `record_invoice`: adds amount, currency, due date and payee to the table of invoices, which can be exported as CSV.
 
 use serde_json::json;
 

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::{ThreadMail, Tool, ToolError, ToolInput, ToolOutcome};
 
-/// More than a screen is no summary.
+/// The most mails of a summary, about a screen.
 const MOST_MAILS: usize = 12;
+/// The longest sentence that is shown, in characters.
 const LONGEST_LINE: usize = 160;
 
 pub(super) struct SummariseThread;
