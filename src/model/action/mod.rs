@@ -15,8 +15,9 @@ use super::{
 };
 
 text_enum! {
-    /// How much harm an action can do, from R0 (none) to R4 (never done by the program). `policy` computes the class
-    /// from the resolved action; nothing else may lower it.
+    /// How much harm an action can do. R0 stays in the program's own data; R1 changes the mailbox of the person and can
+    /// be undone; R2 sends a reply inside the conversation; R3 sends anything else; R4 is always denied. `policy`
+    /// computes the class from the resolved action, and nothing else may lower it.
     RiskClass { R0 = "R0", R1 = "R1", R2 = "R2", R3 = "R3", R4 = "R4" }
 }
 
@@ -164,7 +165,7 @@ impl ComposedMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplacedDraft {
     pub action_id: ActionId,
-    /// The digest of the action that stored the draft.
+    /// The digest of the message as it was stored.
     pub sha256: String,
 }
 
