@@ -36,7 +36,7 @@ pub struct Facts {
     pub objective: String,
     /// The kind of the task, or the reason why there is none.
     pub kind: String,
-    /// ISO 639-1.
+    /// The language of the mail (ISO 639-1).
     pub language: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,

@@ -27,7 +27,9 @@ pub enum BadInstant {
 }
 
 impl Instant {
+    /// The first time that is a value: the start of 1970.
     pub const EARLIEST: Self = Self(DateTime::UNIX_EPOCH);
+    /// The last time that is a value: the end of 9998.
     pub const LATEST: Self = match DateTime::from_timestamp(LAST_SECOND, 0) {
         Some(at) => Self(at),
         None => Self::EARLIEST,

@@ -16,6 +16,7 @@ macro_rules! text_enum {
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
+            /// Every variant, in the order of the definition.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
             pub const fn as_str(self) -> &'static str {

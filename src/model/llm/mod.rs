@@ -154,6 +154,7 @@ impl ModelUsage {
         }
     }
 
+    /// Returns the difference, never below zero.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self {

@@ -60,16 +60,16 @@ text_enum! {
     /// The evidence that a mail and a task are about the same.
     #[derive(Default)]
     Kinship {
-        /// They belong to the same conversation, by the headers.
+        /// The mail and the task belong to the same conversation, by the headers.
         #[default]
         Thread = "thread",
         /// The mail quotes the sentence the task came from.
         Quote = "quote",
         /// The mail says word for word what the mail of the task said.
         Text = "text",
-        /// They name the same invoice of the same sender.
+        /// The mail and the task name the same invoice of the same sender.
         Invoice = "invoice",
-        /// They are about the same event of the same sender's calendar.
+        /// The mail and the task are about the same event of the same sender's calendar.
         Invitation = "invitation",
         /// The task was opened by the beginning of the mail, which was read while the rest was still being written.
         /// Such a task may have ended.

@@ -83,6 +83,7 @@ pub enum Move {
 }
 
 impl Move {
+    /// Returns the kind of the move, as the topology of the graph names it.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Move::Next => "next",

@@ -102,6 +102,7 @@ impl Task {
         Ok(())
     }
 
+    /// Returns whether every step is done, the person's steps included.
     pub fn all_steps_done(&self) -> bool {
         self.subtasks.iter().all(|subtask| subtask.done)
     }
