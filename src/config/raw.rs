@@ -36,6 +36,7 @@ impl Default for RawConfig {
     }
 }
 
+/// The section `[me]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawMe {
@@ -62,6 +63,7 @@ impl Default for RawMe {
     }
 }
 
+/// The section `[mail]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawMail {
@@ -77,6 +79,7 @@ impl Default for RawMail {
     }
 }
 
+/// The section `[engine]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawEngine {
@@ -89,6 +92,7 @@ impl Default for RawEngine {
     }
 }
 
+/// The key `kind` of an account. Parsed by hand, so that the error names the key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) enum RawKind {
