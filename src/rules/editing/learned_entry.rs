@@ -78,6 +78,7 @@ impl RulesEdit {
         }
     }
 
+    /// Returns the reason, which stands beside the entry in the file.
     pub fn why(&self) -> &str {
         match self {
             RulesEdit::Add { why, .. } | RulesEdit::Change { why, .. } | RulesEdit::Retire { why, .. } => why,

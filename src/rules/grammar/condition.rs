@@ -46,6 +46,7 @@ pub(in crate::rules) struct MemberList {
 }
 
 impl MemberList {
+    /// Sorts the entries, so that membership is a binary search.
     pub(in crate::rules) fn new(name: Option<&str>, mut entries: Vec<String>) -> Self {
         entries.sort_unstable();
         entries.dedup();

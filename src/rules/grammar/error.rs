@@ -27,6 +27,7 @@ impl Fault {
         Self { at, width: 1, found: found.into(), expected: expected.into() }
     }
 
+    /// Sets how many characters the caret underlines.
     pub(in crate::rules) fn with_width(self, width: usize) -> Self {
         Self { width, ..self }
     }

@@ -70,6 +70,7 @@ impl Field {
 }
 
 impl FieldValueKind {
+    /// Returns the operators that fit such a value. The parser refuses any other.
     pub(super) const fn operators(self) -> &'static [Operator] {
         use Operator::{Contains, Exists, Gte, In, Is, Lte, Matches};
         match self {

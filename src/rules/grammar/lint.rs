@@ -194,7 +194,7 @@ pub(in crate::rules) fn canonical_form(condition: &Condition) -> String {
 mod tests {
     use super::*;
 
-    /// The warnings of a file of rules, one per line.
+    /// Checks the warnings of a file of rules, one per expected text.
     fn check(rules: &[&str], expected: &[&str]) {
         let rules: String =
             rules.iter().enumerate().map(|(n, rule)| format!("  - {{ name: r{n}, {rule} }}\n")).collect();

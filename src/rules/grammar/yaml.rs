@@ -25,12 +25,14 @@ pub(super) enum YamlValue {
     Map(Vec<(PositionedKey, PositionedNode)>),
 }
 
+/// A value and where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PositionedNode {
     pub(in crate::rules) at: Position,
     pub(in crate::rules) value: YamlValue,
 }
 
+/// A key of a mapping and where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::rules) struct PositionedKey {
     pub(in crate::rules) at: Position,

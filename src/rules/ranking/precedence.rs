@@ -14,6 +14,7 @@ pub(in crate::rules) struct RuleOutcome {
     pub(in crate::rules) stop: bool,
 }
 
+/// Whether a rule gives at least a level or at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) enum SetOrCap {
     Set,
@@ -118,7 +119,7 @@ mod tests {
         check(&[stop(Med), stop(High)], Med, Some(0));
     }
 
-    /// The order of precedence written from the words of the design, sharing no code with the above.
+    /// Decides the level by the words of the design, sharing no code with the function under test.
     fn oracle(rules: &[RuleOutcome], default: Priority) -> Priority {
         if let Some(stop) = rules.iter().find(|rule| rule.stop) {
             return stop.level;
