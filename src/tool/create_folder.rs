@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{Effect, action::Origin};
 
+/// Requests a folder (R0).
 pub(super) struct CreateFolder;
 
 impl Tool for CreateFolder {

@@ -19,6 +19,7 @@ use crate::model::{
 /// The field of a draft's output that says whose words it holds, where they are not the program's own.
 pub(super) const WORDED_BY: &str = "worded_by";
 
+/// Requests a draft in the drafts folder. Nothing is sent.
 pub(super) struct DraftReply;
 
 impl Tool for DraftReply {

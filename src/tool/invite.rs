@@ -23,6 +23,7 @@ use crate::{
     source::{CalendarEvent, CalendarLookup},
 };
 
+/// Requests an invitation to the first time that `propose_time_slots` found. A person must always approve it.
 pub(super) struct SendCalendarInvite;
 
 impl Tool for SendCalendarInvite {
@@ -95,6 +96,7 @@ fn first_proposed_slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime
     Some((start, time("end").unwrap_or(start + Duration::minutes(30))))
 }
 
+/// Requests the answer to the invitation in the mail, addressed to its organizer.
 pub(super) struct AnswerInvitation;
 
 /// The answers to an invitation: the status in the calendar part, its word in the message, and the words a person may

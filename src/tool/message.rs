@@ -115,6 +115,7 @@ pub(super) fn own_domain<'a>(input: &ToolInput<'a>) -> &'a str {
     input.own.rsplit_once('@').map_or("localhost", |(_, host)| host)
 }
 
+/// Returns the subject of a reply: with one `Re:` in front, not two.
 pub(super) fn reply_subject(subject: &str) -> String {
     let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
     if is_reply { subject.to_owned() } else { format!("Re: {subject}") }

@@ -19,6 +19,7 @@ const DEFAULT_MINUTES: i64 = 30;
 /// The field of an output which says that a calendar was asked.
 pub(super) const CALENDAR: &str = "calendar";
 
+/// Finds times for a meeting. The output is used by the steps that write the reply or the invitation.
 pub(super) struct ProposeTimeSlots;
 
 impl Tool for ProposeTimeSlots {

@@ -8,6 +8,7 @@ use crate::model::{
     action::{InvoiceRecord, Origin},
 };
 
+/// Requests a row in the table of invoices. Nothing is paid.
 pub(super) struct RecordInvoice;
 
 impl Tool for RecordInvoice {

@@ -13,6 +13,7 @@ const LEAD_TIME: Duration = Duration::hours(24);
 /// How long before a deadline that is nearer than [`LEAD_TIME`].
 const SHORT_LEAD_TIME: Duration = Duration::hours(2);
 
+/// Requests a reminder of the task's objective.
 pub(super) struct Remind;
 
 impl Tool for Remind {

@@ -14,6 +14,7 @@ use crate::model::{
     task::INSTRUCTION,
 };
 
+/// Requests a reply: in the person's own words if they gave any, else the draft of an earlier step.
 pub(super) struct SendReply;
 
 impl Tool for SendReply {
@@ -74,6 +75,7 @@ pub(super) fn instruction<'a>(input: &ToolInput<'a>) -> Option<&'a str> {
     input.task.context.more.get(INSTRUCTION).and_then(Value::as_str).map(str::trim).filter(|words| !words.is_empty())
 }
 
+/// Requests a message that opens a conversation, to recipients that a person named.
 pub(super) struct SendMail;
 
 impl Tool for SendMail {
@@ -102,6 +104,7 @@ impl Tool for SendMail {
     }
 }
 
+/// Requests a forward of the mail's cleaned text, to recipients that a person named. Attachments are not forwarded.
 pub(super) struct Forward;
 
 impl Tool for Forward {

@@ -9,6 +9,7 @@ const MOST_MAILS: usize = 12;
 /// The longest sentence that is shown, in characters.
 const LONGEST_LINE: usize = 160;
 
+/// Summarises the conversation without a model.
 pub(super) struct SummariseThread;
 
 impl Tool for SummariseThread {
