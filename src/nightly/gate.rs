@@ -28,7 +28,7 @@ pub struct TrialResult {
     pub reason: String,
     /// How many of the corrected cases came out as the person wanted, before the edit.
     pub agreed_before: usize,
-    /// How many do after it.
+    /// How many of the corrected cases come out as the person wanted, after the edit.
     pub agreed_after: usize,
     /// The number of corrected cases.
     pub corrected: usize,

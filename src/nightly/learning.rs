@@ -140,6 +140,7 @@ impl LearningInput {
         self.tasks.iter().filter(|task| task.created_at >= self.replay_start())
     }
 
+    /// Returns the lessons that an edit is tested on.
     pub(super) fn recent_lessons(&self) -> impl Iterator<Item = &Lesson> {
         self.lessons.iter().filter(|lesson| lesson.at >= self.replay_start())
     }

@@ -20,9 +20,9 @@ pub struct NightlySchedule {
 /// Whether the nightly job is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NightlyDue {
-    /// It is not due before this time.
+    /// The job is not due before this time.
     At(Instant),
-    /// It is due now.
+    /// The job is due now.
     Now {
         /// The local date, which has one run.
         date: String,

@@ -78,7 +78,7 @@ impl Past {
         self
     }
 
-    /// A mail that was corrected.
+    /// Adds a mail that was corrected.
     fn with_lesson(mut self, facts: &Facts, wish: LessonTarget, up: bool, days: i64, bulk: bool) -> Self {
         let id = i64::try_from(self.0.lessons.len()).unwrap() + 1;
         let (born_at, at) = (days_ago(days), days_ago(days).plus(Duration::hours(1)));
