@@ -59,6 +59,7 @@ impl Sendmail {
         Some(Self { program: words.next()?, arguments: words.collect(), timeout: patience })
     }
 
+    /// Returns the name of the program, for messages to a person.
     pub fn name(&self) -> &str {
         &self.program
     }

@@ -1,9 +1,14 @@
 //! The Gmail API as far as the program uses it: the generated client, the caller that pays and times each call, and the
 //! price of every call.
 //!
-//! Calls have the form `client.ask(price::READ, async |hub, heard|
-//! hub.users()…add_scope(Scope::Modify).delegate(heard).doit().await)`. Every call must name its scope: the default of
-//! the generated client is the scope of an add-on, which [`super::super::google::TokenProvider`] refuses.
+//! A call has this form:
+//!
+//! ```text
+//! client.ask(price::READ, async |hub, heard| hub.users()…add_scope(SCOPE).delegate(heard).doit().await)
+//! ```
+//!
+//! Every call must name its scope: the default of the generated client is the scope of an add-on, which
+//! [`super::super::google::TokenProvider`] refuses.
 
 use std::sync::Arc;
 

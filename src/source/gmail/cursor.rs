@@ -34,6 +34,7 @@ impl GmailCursor {
         serde_json::from_str(text.strip_prefix("gmail1 ")?).ok()
     }
 
+    /// Returns the cursor as text, which [`Self::parse`] reads back.
     pub(super) fn write(&self) -> String {
         format!("gmail1 {}", serde_json::to_string(self).unwrap_or_default())
     }

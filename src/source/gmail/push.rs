@@ -40,6 +40,7 @@ struct PullResponse {
     received_messages: Vec<PubSubMessage>,
 }
 
+/// A notification. Only its acknowledgement id matters; what changed is read from Gmail.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PubSubMessage {

@@ -52,6 +52,7 @@ impl WatchedLabels {
         }
     }
 
+    /// Returns whether one of the labels is watched.
     pub(super) fn has_any(&self, labels: &[String]) -> bool {
         labels.iter().any(|label| self.0.contains(label))
     }

@@ -86,6 +86,7 @@ impl ApiError {
         }
     }
 
+    /// Converts a transport error. Without a connection nothing was sent; otherwise the request may have arrived.
     fn from_transport(error: &hyper_util::client::legacy::Error) -> Self {
         if error.is_connect() {
             return Self::Network { what: "no connection".into(), left: false };
@@ -93,6 +94,7 @@ impl ApiError {
         Self::Network { what: "the connection broke".into(), left: true }
     }
 
+    /// Converts an HTTP status and Google's reason for it.
     fn from_response(heard: &FailureDetails) -> Self {
         let reason = heard.reason.clone();
         match heard.status {

@@ -45,6 +45,7 @@ impl RedirectListener {
         TcpListener::bind(("127.0.0.1", 0)).map(Self)
     }
 
+    /// Returns the address that the browser must be redirected to.
     pub fn address(&self) -> io::Result<String> {
         Ok(format!("http://127.0.0.1:{}", self.0.local_addr()?.port()))
     }

@@ -47,6 +47,7 @@ impl TokenFile {
         }
     }
 
+    /// Returns the error of a file that cannot be parsed. It quotes nothing of the file.
     fn damaged(&self) -> io::Error {
         io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged; sign in again", self.0.display()))
     }

@@ -37,6 +37,7 @@ pub struct TokenStore {
     refused: AtomicBool,
 }
 
+/// What is known in memory. The lock around it is held during a refresh.
 #[derive(Default)]
 struct TokenState {
     sign_in: Option<SignIn>,
@@ -116,10 +117,12 @@ impl TokenStore {
             .map_err(|error| ApiError::Auth(format!("{error}: run `adjutant auth gmail --account {}`", self.account)))
     }
 
+    /// Returns the error of an account that nobody is signed in to, with the command that helps.
     fn signed_out(&self) -> ApiError {
         ApiError::Auth(format!("not signed in: run `adjutant auth gmail --account {}`", self.account))
     }
 
+    /// Returns the error of a withdrawn consent, with the command that helps.
     fn consent_revoked_error(&self) -> ApiError {
         ApiError::Auth(format!(
             "parked: Google says the consent was withdrawn or has expired; nothing is lost. Run `adjutant auth gmail --account {}`",

@@ -65,6 +65,7 @@ enum ImportSource {
     Maildir { maildir: Box<Maildir>, messages: std::vec::IntoIter<super::FoundMessage> },
 }
 
+/// A file to be imported, and the folder that its mail counts as.
 #[derive(Debug)]
 struct EmlFile {
     path: PathBuf,
@@ -99,6 +100,7 @@ impl Import {
         self.total
     }
 
+    /// Opens a file: an mbox if it begins like one, otherwise a single message.
     fn open_file(path: &Path, meta: &fs::Metadata) -> io::Result<Import> {
         let kind = match Mbox::open(File::open(path)?)? {
             Some(messages) => {
@@ -111,6 +113,7 @@ impl Import {
         Ok(Import { total: meta.len(), progress: 0, source: kind })
     }
 
+    /// Polls a Maildir once, without a ledger, so that every message is handed out.
     fn open_maildir(path: &Path) -> Result<Import, SourceError> {
         let maildir = Box::new(Maildir::open(path.to_owned(), Box::new(Vec::new())));
         let mut poll = failpoint::around("source.poll", || maildir.poll(None))?;

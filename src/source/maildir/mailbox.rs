@@ -180,10 +180,12 @@ fn draft_key(action: &Action, draft: &str) -> String {
     if draft.is_empty() { name::make_key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() }
 }
 
+/// Returns the key of an action's message in `.Sent`.
 fn sent_key(action: &Action) -> String {
     name::make_key(SENT, action.action_id.to_string().as_ref())
 }
 
+/// Returns the message of a send; an error for every other effect.
 fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
@@ -192,12 +194,14 @@ fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMess
     }
 }
 
+/// Converts an error from before the transport was called, when certainly nothing was sent.
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
 fn refused(error: SourceError) -> SendError {
     let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
     SendError::Refused(format!("{error}{cause}"))
 }
 
+/// Returns the key of the mail that an action is about; an error for an action without one.
 fn mail_key(action: &Action) -> Result<&str, SourceError> {
     action.mail_key.as_deref().ok_or_else(|| SourceError::Unsupported { what: "act on no mail".into() })
 }

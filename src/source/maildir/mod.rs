@@ -40,7 +40,9 @@ use state::{HandedOutMessages, MAX_SWEPT_EVERY_POLL, MaildirState};
 
 /// The name of the inbox in keys; on disk it is the root of the Maildir.
 pub const INBOX: &str = "INBOX";
+/// The folder of sent mail.
 pub const SENT: &str = ".Sent";
+/// The folder that archived mail is moved to.
 pub const ARCHIVE: &str = ".Archive";
 
 /// The folders that are polled, with the direction of their mail.
@@ -70,6 +72,7 @@ impl Maildir {
         Self { folders: MaildirFolders::new(root), ledger, sendmail: None, state: Mutex::default() }
     }
 
+    /// Sets the transport.
     #[must_use]
     pub fn with_sendmail(mut self, sendmail: Option<Sendmail>) -> Self {
         self.sendmail = sendmail;
@@ -140,6 +143,7 @@ impl Maildir {
         unread.map_or(Ok(None), Err)
     }
 
+    /// Returns where a message is now. The error is `Gone` when it is in no folder.
     fn locate_or_gone(&self, state: &mut MaildirState, key: &str) -> Result<PathBuf, SourceError> {
         let gone = || SourceError::Gone { key: key.to_owned() };
         let (folder, unique) = name::parse_key(key).ok_or_else(gone)?;

@@ -42,6 +42,7 @@ impl FileStamp {
         }
     }
 
+    /// Parses a stored stamp; none for a text that this program did not write.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let time = |text: &str| {
             let (seconds, nanos) = text.split_once('.')?;
@@ -96,6 +97,7 @@ fn nanos(time: Duration) -> i128 {
     i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
 }
 
+/// Returns nanoseconds since 1970, negative for earlier times.
 fn nanos_of(time: SystemTime) -> i128 {
     time.duration_since(UNIX_EPOCH).map_or_else(|before| -nanos(before.duration()), nanos)
 }

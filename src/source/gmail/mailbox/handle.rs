@@ -14,6 +14,7 @@ pub(super) struct DraftHandle {
 }
 
 impl DraftHandle {
+    /// Parses a stored handle; none for one that this program did not write.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let mut part = || parts.next().map(str::to_owned);

@@ -45,6 +45,7 @@ pub struct GmailMailbox {
 }
 
 impl GmailMailbox {
+    /// Creates the mailbox. Without a calendar, nobody's busy times are known and no event is entered.
     pub fn new(client: GmailClient, calendar: Option<Calendar>) -> Self {
         Self {
             labels: Labels::new(client.clone()),
@@ -332,6 +333,7 @@ fn not_sent(error: ApiError) -> SendError {
     SendError::RetryLater { why: error.to_string(), after, may_have_draft: !error.is_certainly_not_done() }
 }
 
+/// Converts an error after which the message may have been sent.
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
 fn outcome_unknown_error(error: ApiError) -> SendError {
     SendError::OutcomeUnknown(error.to_string())
@@ -345,6 +347,7 @@ fn accepted_receipt(handle: String) -> SendReceipt {
     SendReceipt::Sent(AppliedEffect { handle, result: ACCEPTED.into() })
 }
 
+/// Returns the message of a send; an error for every other effect.
 fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
@@ -353,6 +356,7 @@ fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMess
     }
 }
 
+/// Returns the key of the mail that an action is about; an error for an action without one.
 fn key(action: &Action) -> Result<&str, SourceError> {
     action.mail_key.as_deref().ok_or_else(|| SourceError::Unsupported { what: "act on no mail".into() })
 }
