@@ -17,6 +17,7 @@ const LONGEST_OPEN_TIME: Duration = Duration::from_secs(600);
 #[derive(Default)]
 pub(super) struct CircuitBreaker(Mutex<BreakerState>);
 
+/// The default state is closed: calls are allowed.
 #[derive(Default)]
 struct BreakerState {
     /// Failures since the last success.

@@ -47,6 +47,7 @@ pub enum ModelClientError {
 }
 
 impl ModelHttpClient {
+    /// Creates the client. No connection is made yet.
     pub fn new(settings: &LlmSettings) -> Result<Self, ModelClientError> {
         let client = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)

@@ -74,6 +74,7 @@ impl ExtraStep {
 }
 
 impl PlanStepData {
+    /// Returns the prompt with this data.
     pub fn to_prompt_input(&self) -> Option<PromptInput> {
         PromptInput::new(Prompt::PlanStep, self)
     }
