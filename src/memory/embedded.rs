@@ -40,6 +40,7 @@ struct LoadedIndex {
 }
 
 impl EmbeddedVectorStore {
+    /// Creates the store without loading any vectors.
     pub fn new(store: Store, shape: VectorShape) -> Self {
         let loaded = LoadedIndex::empty(shape);
         Self { store, shape, loaded: Arc::new(RwLock::new(loaded)) }

@@ -46,6 +46,7 @@ struct EmbeddingItem {
 }
 
 impl HttpEmbedder {
+    /// Creates the client. No connection is made yet.
     pub fn new(settings: EmbeddingsSettings) -> MemoryResult<Self> {
         let client = reqwest::Client::builder()
             .timeout(CALL_TIMEOUT)

@@ -37,6 +37,7 @@ pub struct QdrantVectorStore {
 }
 
 impl QdrantVectorStore {
+    /// Creates the client for vectors of this dimension. No connection is made yet.
     pub fn new(settings: &QdrantSettings, dimension: usize) -> MemoryResult<Self> {
         let QdrantSettings { url, api_key, collection } = settings;
         let client = Qdrant::from_url(url)
