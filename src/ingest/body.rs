@@ -112,6 +112,7 @@ fn is_calendar(part: &MimeLeaf<'_>) -> bool {
     content.is_type("text", "calendar") || content.is_type("application", "ics") || named()
 }
 
+/// Decodes a calendar part and unfolds its lines.
 fn unfold_calendar(part: &MimeLeaf<'_>) -> UnfoldedCalendar {
     UnfoldedCalendar::unfold(&charset::decode(&decode_part(part, TEXT_BYTES), part.content.charset.as_deref()))
 }

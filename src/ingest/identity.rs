@@ -14,6 +14,7 @@ pub(super) struct MessageIds {
 }
 
 impl MessageIds {
+    /// Reads the ids from Message-ID, References and In-Reply-To.
     pub(super) fn from_headers(headers: &Headers<'_>) -> MessageIds {
         let of = |name| headers.first(name).map(message_ids).unwrap_or_default();
         let mut references = of("References");

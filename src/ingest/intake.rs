@@ -248,6 +248,7 @@ impl AccountIntake {
             .unwrap_or_else(|halted| ArrivalContent::Parked { reason: halted.to_string() })
     }
 
+    /// Parses and decides without protection against panics.
     fn triage_unguarded(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
         let mut mail = match (self.parser.read)(raw, &self.trusted_servers) {
             Ok(mail) => mail,
@@ -336,6 +337,7 @@ fn retry_from_row(row: LedgerRow) -> FoundMessage {
     FoundMessage { key, folder, direction, arrived_at, size, file }
 }
 
+/// Converts a confirmed file for the store.
 fn to_kept_file(ConfirmedFile { key, stamp, sha256 }: ConfirmedFile) -> UnchangedFile {
     UnchangedFile { source_key: key, stamp, sha256 }
 }
@@ -351,6 +353,7 @@ fn failed_read_content(error: &SourceError, tried: u32) -> ArrivalContent {
 }
 
 impl IntakePass {
+    /// Returns how many messages of the poll are still to be read.
     pub fn remaining(&self) -> usize {
         self.found.len()
     }

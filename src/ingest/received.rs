@@ -127,6 +127,7 @@ fn parse_ip_address(word: &str) -> Option<IpAddr> {
     word.strip_prefix("ipv6:").unwrap_or(word).parse().ok()
 }
 
+/// Returns whether an address is of a private or link-local network.
 fn is_private(address: &IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_private() || address.is_link_local(),

@@ -217,6 +217,7 @@ impl HtmlRenderer<'_> {
         self.pop(from_top + 1);
     }
 
+    /// Closes the innermost `count` elements.
     fn pop(&mut self, count: usize) {
         for _ in 0..count {
             if let Some(element) = self.open_elements.pop() {
@@ -302,10 +303,12 @@ fn line_breaks_around(name: TagName) -> usize {
     }
 }
 
+/// Returns whether the content of an element is not text for a reader.
 fn is_raw(name: TagName) -> bool {
     matches!(name.bytes(), b"script" | b"style" | b"template" | b"xml" | b"svg")
 }
 
+/// Returns whether an element has no end tag.
 fn is_void(name: TagName) -> bool {
     matches!(
         name.bytes(),

@@ -49,6 +49,7 @@ impl<'a> HtmlTokeniser<'a> {
         Self { rest: html, may_close_quote: true, may_close_tag: true, may_close_comment: true }
     }
 
+    /// Moves the cursor by `len` bytes. Returns what was passed.
     fn consume(&mut self, len: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -118,6 +119,7 @@ impl<'a> HtmlTokeniser<'a> {
     }
 }
 
+/// Returns the length up to the first `>` outside quoted values.
 fn tag_len_skipping_quotes(inside: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = 0;

@@ -16,6 +16,7 @@ impl Visibility {
         !(self.hidden || self.is_zero_size || self.is_visibility_hidden)
     }
 
+    /// Returns the visibility inside a hidden element.
     pub(crate) const fn hide(mut self) -> Visibility {
         self.hidden = true;
         self

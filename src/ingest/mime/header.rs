@@ -7,6 +7,7 @@ use mail_parser::{HeaderValue, parsers::MessageStream};
 use super::charset;
 use crate::ingest::limits::{ENCODED_WORD_BYTES, FIELD_BYTES, FIELDS};
 
+/// One header field.
 #[derive(Debug, Clone, Copy)]
 struct Field<'a> {
     name: &'a [u8],

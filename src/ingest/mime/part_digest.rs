@@ -12,11 +12,13 @@ use crate::model::ids::{hex, sha256_hex};
 pub(crate) struct FramedDigest(Sha256);
 
 impl FramedDigest {
+    /// Adds a value.
     pub(crate) fn put(&mut self, text: &str) {
         self.0.update((text.len() as u64).to_be_bytes());
         self.0.update(text.as_bytes());
     }
 
+    /// Returns the digest in hexadecimal.
     pub(crate) fn finish(self) -> String {
         hex(&self.0.finalize())
     }
@@ -39,6 +41,7 @@ pub(crate) fn rest_sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(with_line_feeds(bytes)))
 }
 
+/// Returns whether line breaks of a part may change in transit.
 fn is_text(content: &ContentHeaders) -> bool {
     matches!(content.main_type.as_str(), "text" | "message" | "multipart")
 }
