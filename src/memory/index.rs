@@ -22,7 +22,7 @@ const BITS: usize = 64;
 /// At least how many rows are scored again by their int8 codes. Together with [`RESCORED_ONE_IN`], the recall of the
 /// ten nearest is 99.5 % at ten thousand vectors and 98.7 % at a million.
 const MIN_RESCORED: usize = 1024;
-/// Of a large account, one in this many rows is scored again.
+/// One in this many rows of a large account is scored again.
 const RESCORED_ONE_IN: usize = 256;
 
 /// The dimensions of an embedder's vectors.
