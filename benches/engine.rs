@@ -1,8 +1,9 @@
-//! Bench (a): the engine with five trivial nodes and a state of 6 KB, against a loop that only makes the same commits.
+//! Benchmark (a): the engine with five trivial nodes and a state of 6 KB, compared with a loop that only makes the same
+//! commits.
 //!
 //! Both store the state on arrival and then what each node changed: the same rows by the same statements, on the same
-//! schema, in WAL with `synchronous = FULL`. The loop has no graph, no channel and no other thread; its rows are made
-//! before the clock starts.
+//! schema, in WAL mode with `synchronous = FULL`. The loop has no graph, no channel and no other thread; its rows are
+//! prepared before the clock starts.
 
 mod kit;
 
@@ -27,13 +28,15 @@ use rusqlite::Connection;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-/// Bytes of the state on arrival.
+/// Size of the state on arrival, in bytes.
 const STATE: usize = 6 * 1024;
-/// Of each side, taken in turns so that a busy machine slows both.
+/// Rounds per side. The sides take turns, so that a busy machine slows both.
 const ROUNDS: usize = 9;
+/// Concurrent runs in the comparison under load.
 const MANY: usize = 64;
 const RUNS_ALONE: usize = 120;
 const RUNS_OF_MANY: usize = 40 * MANY;
+/// Commits for measuring the raw commit rate of the disk.
 const COMMITS: usize = 600;
 
 const OPEN: &str = "INSERT INTO run (run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
@@ -48,7 +51,7 @@ fn main() -> anyhow::Result<()> {
     let folder = kit::folder()?;
     let mut table = Table::new("(a) engine, five nodes, 6 KB state")?;
     table.value("raw FULL commits", raw_commits(folder.path())?, "commits/s", Goal::None)?;
-    // With a name, that one alone: for a profiler.
+    // With a name as argument, only that comparison runs: for a profiler.
     let wanted =
         |name: &str| !["alone", "many"].iter().any(|other| *other != name && std::env::args().any(|arg| arg == *other));
     if wanted("alone") {
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
+/// Runs both sides in turns, checks that they stored the same rows, and prints their rates.
 fn compare(folder: &Path, name: &str, in_flight: usize, runs: usize, table: &mut Table) -> anyhow::Result<()> {
     let runtime = kit::runtime()?;
     let machine = Arc::new(Machine::new(&folder.join(format!("{name}-engine.db")), in_flight)?);
@@ -69,7 +73,7 @@ fn compare(folder: &Path, name: &str, in_flight: usize, runs: usize, table: &mut
         let opened: Vec<NewRun> = (0..runs).map(|nth| new_run(round, nth)).collect();
         let ids: Vec<String> = opened.iter().map(|run| run.run_id.to_string()).collect();
         let watch = Stopwatch::now();
-        // Inside the runtime, where the program's own loops are.
+        // Inside the runtime, as the program's own loops run.
         let working = Arc::clone(&machine);
         runtime.block_on(runtime.spawn(async move { working.work(opened).await }))??;
         ours.push(runs as f64 / watch.elapsed().as_secs_f64());
@@ -89,7 +93,7 @@ fn compare(folder: &Path, name: &str, in_flight: usize, runs: usize, table: &mut
     table.ratio(&label, best(&ours), "runs/s", best(&ours) / best(&theirs), Goal::None)
 }
 
-/// The real engine over a store of its own.
+/// The side of the real engine, with a store of its own.
 struct Machine {
     engine: Engine,
     store: Store,
@@ -104,7 +108,7 @@ impl Machine {
         Ok(Self { engine, store, in_flight })
     }
 
-    /// Stores the runs as they arrive, `in_flight` at a time, and sees them to their end.
+    /// Stores the runs as they arrive, `in_flight` at a time, and works them to their end.
     async fn work(&self, runs: Vec<NewRun>) -> anyhow::Result<()> {
         let mut arriving = runs.into_iter();
         loop {
@@ -124,6 +128,7 @@ impl Machine {
         Ok(())
     }
 
+    /// Stores runs concurrently, so that the writer commits them together.
     async fn store_all(&self, part: &[NewRun]) -> anyhow::Result<()> {
         let now = Clock::System.now();
         let mut writes = JoinSet::new();
@@ -138,6 +143,7 @@ impl Machine {
     }
 }
 
+/// Answers no calls, because trivial nodes make none.
 struct Nobody;
 
 impl CallHandler for Nobody {
@@ -146,7 +152,7 @@ impl CallHandler for Nobody {
     }
 }
 
-/// Makes one small change and moves on.
+/// A node that makes one small change and moves on.
 struct Trivial(fn(&RunState) -> (Change, Move));
 
 impl Node for Trivial {
@@ -192,7 +198,7 @@ fn summed_up() -> Change {
     Change::Summary { text: "Recorded invoice 2041 over EUR 1,250.00.".into() }
 }
 
-/// The five checkpoints of a run: node, change, move, next node.
+/// Returns the five checkpoints of a run: node, change, move, next node.
 fn path_of_a_run() -> [(NodeName, Change, Move, Option<NodeName>); 5] {
     use NodeName::{ExecuteTool, GenerateResponse, Prioritise, RetrieveContext};
     [
@@ -205,7 +211,7 @@ fn path_of_a_run() -> [(NodeName, Change, Move, Option<NodeName>); 5] {
 }
 
 fn new_run(round: usize, nth: usize) -> NewRun {
-    // Mail arrives in the order of its ids, by and large: one a minute.
+    // Ids grow with the time of arrival: here one run a minute.
     let minutes = chrono::Duration::minutes((round * RUNS_OF_MANY + nth) as i64);
     let at = Clock::System.now().plus(minutes);
     NewRun {
@@ -241,7 +247,7 @@ fn state() -> RunState {
     RunState { task: Some(Arc::new(task)), ..RunState::default() }
 }
 
-/// The loop: one connection, one thread, rows made beforehand.
+/// The side of the loop: one connection, one thread, rows prepared beforehand.
 struct Bare {
     connection: Connection,
     path: std::path::PathBuf,
@@ -252,7 +258,7 @@ struct Bare {
 
 impl Bare {
     fn new(path: &Path) -> anyhow::Result<Self> {
-        // Makes the schema and goes away.
+        // Creates the schema and closes the store again.
         drop(Store::open(path, &path.with_extension("backups"))?);
         let mut steps = Vec::new();
         for (node, change, mv, next) in path_of_a_run() {
@@ -263,7 +269,7 @@ impl Bare {
         Ok(Self { connection: connect(path)?, path: path.to_owned(), state: serde_json::to_string(&state())?, steps })
     }
 
-    /// `in_flight` runs advance with each commit.
+    /// Writes all checkpoints of the runs. Each commit advances `in_flight` of them.
     fn work(&mut self, ids: &[String], in_flight: usize) -> anyhow::Result<()> {
         let at = Clock::System.now().to_string();
         for part in ids.chunks(in_flight) {
@@ -292,6 +298,7 @@ impl Bare {
         Ok(())
     }
 
+    /// Runs some statements in one transaction.
     fn transact(
         &self,
         work: impl FnOnce(&Connection, &str, &[(&str, String, String, Option<&'static str>, &str)]) -> anyhow::Result<()>,
@@ -303,7 +310,7 @@ impl Bare {
     }
 }
 
-/// As the store's writer does it.
+/// Opens a connection with the settings of the store's writer.
 fn connect(path: &Path) -> anyhow::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.set_prepared_statement_cache_capacity(128);
@@ -314,6 +321,7 @@ fn connect(path: &Path) -> anyhow::Result<Connection> {
     Ok(connection)
 }
 
+/// Returns how many single-row commits per second the disk allows.
 fn raw_commits(folder: &Path) -> anyhow::Result<f64> {
     let path = folder.join("raw.db");
     drop(Store::open(&path, &path.with_extension("backups"))?);
@@ -327,7 +335,7 @@ fn raw_commits(folder: &Path) -> anyhow::Result<f64> {
     Ok(COMMITS as f64 / watch.elapsed().as_secs_f64())
 }
 
-/// What a side has stored, without the times.
+/// Returns a summary of what a side has stored, without times.
 fn rows(path: &Path) -> anyhow::Result<(String, String)> {
     let connection = Connection::open(path)?;
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));

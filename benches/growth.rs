@@ -1,7 +1,8 @@
-//! Bench (d): the rate of the real path on a database with 1k stored tasks against one with 100k; 1M with `BENCH_LONG=1`.
+//! Benchmark (d): the rate of the whole path on a database with a thousand stored tasks compared with one with a
+//! hundred thousand (a million with `BENCH_LONG=1`).
 //!
-//! The first thousand tasks are worked by the program itself. The rest are copies of all their rows under new ids, search
-//! index and audit chain included, so that every table and index has its real shape and size.
+//! The first thousand tasks are worked by the program itself. The rest are copies of all their rows under new ids,
+//! search index and audit chain included, so that every table and index has its real form and size.
 
 mod kit;
 
@@ -19,15 +20,17 @@ use anyhow::{Context as _, ensure};
 use kit::{Goal, Table, best, desk, mails::Mix, median};
 use rusqlite::Connection;
 
+/// Mails that the program works itself.
 const FIRST: u64 = 1_010;
+/// New mails per measured round.
 const FRESH: u64 = 600;
 const ROUNDS: u64 = 3;
-/// After so many copies it is said how far the filling is.
+/// The progress of filling is printed after this many copies.
 const TOLD: u32 = 50;
-/// Nearly all ask for something: it is tasks that are counted here.
+/// Share of mails that ask for something, in percent: nearly all, because tasks are what grows here.
 const ASKING: u64 = 97;
 
-/// Tables whose rows are copied; search and audit are made by hand.
+/// Tables whose rows are copied. The search index and the audit chain are written separately.
 const TABLES: &[&str] = &[
     "ledger",
     "mail",
@@ -76,7 +79,7 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
-/// One home with its worker.
+/// One home with its worker: the small one or the large one.
 struct Side {
     root: std::path::PathBuf,
     runtime: tokio::runtime::Runtime,
@@ -84,7 +87,7 @@ struct Side {
 }
 
 impl Side {
-    /// Works the first mails and closes again.
+    /// Creates the home, works the first mails and closes it again.
     fn new(root: &Path) -> anyhow::Result<Self> {
         let side = Self { root: root.to_owned(), runtime: kit::runtime()?, app: std::cell::OnceCell::new() };
         side.runtime.block_on(async {
@@ -99,7 +102,8 @@ impl Side {
         Ok(side)
     }
 
-    /// Opens it again, checks that it is whole, and lets the worker have its first look; the number of tasks.
+    /// Opens the home again, checks that its database is consistent, and lets the worker poll once. Returns the number
+    /// of tasks.
     fn settle(&self) -> anyhow::Result<u64> {
         self.runtime.block_on(async {
             let app = desk::open(&self.root).await?;
@@ -116,7 +120,7 @@ impl Side {
                 .await?;
             ensure!(
                 audit.problem.is_none() && illegal == 0 && unaccounted.is_empty(),
-                "the filled database is not whole"
+                "the filled database is not consistent"
             );
             let worker = desk::worker(&app).await?;
             worker.run_once().await?;
@@ -125,7 +129,7 @@ impl Side {
         })
     }
 
-    /// Mails per second over new mail.
+    /// Returns how many new mails per second are worked.
     fn rate(&self, round: u64) -> anyhow::Result<f64> {
         let (_, worker) = self.app.get().context("not settled")?;
         let start = FIRST + round * FRESH;
@@ -142,13 +146,13 @@ fn mix() -> anyhow::Result<Mix> {
     Ok(Mix { asking: ASKING, now: desk::now()? })
 }
 
-/// Multiplies what is stored. Durability is off: the file is thrown away if this fails.
+/// Multiplies what is stored. Durability is off, because the file is thrown away if this fails.
 fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -1000000;",
     )?;
-    // A copied task has a past; it does not start NEW.
+    // A copied task does not start as NEW, so the trigger that demands it is dropped meanwhile.
     let guard: String =
         connection.query_row("SELECT sql FROM sqlite_master WHERE name = 'tasks_start'", [], |row| row.get(0))?;
     connection.execute_batch("DROP TRIGGER tasks_start")?;
@@ -176,7 +180,7 @@ fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Puts the table's rows aside; the statement that adds them as copy ?1.
+/// Copies the rows of a table into a temporary one. Returns the statement that adds them as copy number ?1.
 fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
     let mut statement = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
     let columns: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -188,7 +192,7 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
         values.push(match column.as_str() {
             "mail_id" => format!("mail_id + ?1 * {mails}"),
             "number" if *table == *"task_owner" => format!("number + ?1 * {numbers}"),
-            // What has been stored for long waits for nobody any more: the queue has room for fifty at the most.
+            // Old items must not wait for a decision: the queue has room for fifty at most.
             "state" if table == "item" => "'decided'".to_owned(),
             "state" if table == "outbox" => "CASE state WHEN 'parked' THEN 'void' ELSE state END".to_owned(),
             "status" if table == "run" => "CASE status WHEN 'running' THEN 'parked' ELSE status END".to_owned(),
@@ -209,12 +213,12 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
     Ok(format!("INSERT INTO {table} ({}) SELECT {} FROM first_{table}", columns.join(", "), values.join(", ")))
 }
 
-/// A copy's id keeps its time; six letters of the rest say which copy it is.
+/// Returns the expression for the id of a copy: it keeps its time, and six letters of the rest say which copy it is.
 fn id(column: &str) -> String {
     format!("substr({column}, 1, 10) || 'ZZZ' || printf('%03X', ?1) || substr({column}, 17)")
 }
 
-/// The tokens of every first document, in order.
+/// Returns the tokens of the original documents, in order.
 fn documents(connection: &Connection) -> anyhow::Result<Vec<String>> {
     let mut statement = connection.prepare(
         "SELECT m.body, NULL FROM search_doc d JOIN mail m ON d.doc = 'mail:' || m.mail_id
@@ -236,6 +240,7 @@ fn documents(connection: &Connection) -> anyhow::Result<Vec<String>> {
     Ok(documents)
 }
 
+/// Adds the copied documents to the index of words.
 fn index(connection: &Connection, documents: &[String], last: i64) -> anyhow::Result<()> {
     let mut insert = connection.prepare_cached("INSERT INTO search (rowid, tokens) VALUES (?1, ?2)")?;
     for (tokens, rowid) in documents.iter().rev().zip((1..=last).rev()) {
@@ -244,6 +249,7 @@ fn index(connection: &Connection, documents: &[String], last: i64) -> anyhow::Re
     Ok(())
 }
 
+/// Returns the entries of the audit chain.
 fn audit_entries(connection: &Connection) -> anyhow::Result<Vec<AuditEntry>> {
     let mut statement = connection.prepare("SELECT at, account, who, act, subject, detail FROM audit ORDER BY seq")?;
     let rows = statement.query_map([], |row| {
@@ -257,7 +263,7 @@ fn audit_entries(connection: &Connection) -> anyhow::Result<Vec<AuditEntry>> {
     Ok(entries)
 }
 
-/// The same acts once more, chained to the last line.
+/// Appends the same entries to the audit chain once more.
 fn append(connection: &Connection, entries: &[AuditEntry]) -> anyhow::Result<()> {
     let head = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
     let (mut seq, mut hash): (i64, String) = connection.query_row(head, [], |row| Ok((row.get(0)?, row.get(1)?)))?;

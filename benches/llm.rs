@@ -1,6 +1,7 @@
-//! What the model's layer costs beside the model: composing, reserving, checking, and with it the row on the disk.
+//! Benchmark: what the layer around a model costs besides the model: composing the prompt, reserving the budget,
+//! checking the answer, and storing the record.
 //!
-//! `cargo bench --bench llm`. The goal stands beside each number; the ratio is how much of it is used.
+//! `cargo bench --bench llm`. Each number is printed with its goal; the ratio is the share of the goal that is used.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on should stop loudly")]
 
@@ -20,10 +21,11 @@ use adjutant::{
 };
 use serde_json::json;
 
+/// Goal for one call, in microseconds.
 const GOAL_US: f64 = 1_000.0;
 const CALLS: usize = 2_000;
 
-/// Answers at once.
+/// A provider that answers at once.
 struct Instantly(String);
 
 impl Llm for Instantly {
@@ -46,7 +48,7 @@ fn settings() -> LlmSettings {
     }
 }
 
-/// As large as a question gets: a long mail, several people and tasks.
+/// Returns a prompt as large as they get: a long mail, several people and tasks.
 fn data() -> plan_step::PlanStepData {
     let person =
         |nth: usize| Person { handle: format!("P{nth}"), name: format!("Person {nth}"), role: "wrote M0".into() };

@@ -1,5 +1,6 @@
-//! Bench (f): the memory. Embedding against plain model2vec-rs, and the nearest ten of one account among 10k and 100k
-//! vectors (1M with `BENCH_LONG=1`), walked in four ways and through the store as the program does it.
+//! Benchmark (f): the memory. Embedding compared with plain model2vec-rs, and the search for the nearest ten vectors of
+//! one account among 10k and 100k (1M with `BENCH_LONG=1`): by the index, by two simpler scans, and through the store
+//! as the program does it.
 
 mod kit;
 
@@ -20,9 +21,10 @@ use model2vec_rs::model::StaticModel;
 use rusqlite::Connection;
 
 const DIMENSION: usize = 192;
+/// Number of nearest vectors that are searched for.
 const TOP: usize = 10;
 const QUESTIONS: usize = 60;
-/// Of the account that is asked; the rest is another's.
+/// One in this many vectors belongs to another account than the one that is searched.
 const SHARE: usize = 10;
 const ROUNDS: usize = 5;
 
@@ -39,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
-/// One text at a time on one thread, as the program embeds them; rounds of both take turns.
+/// Measures the embedder on one text at a time on one thread, as the program uses it. Rounds of both sides take turns.
 fn embedding(table: &mut Table) -> anyhow::Result<()> {
     let watch = Stopwatch::now();
     let embedder = Embedder::default();
@@ -64,12 +66,14 @@ fn embedding(table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns how many texts per second are processed.
 fn rate(texts: &[String], act: impl Fn(&str)) -> f64 {
     let watch = Stopwatch::now();
     texts.iter().for_each(|text| act(text));
     texts.len() as f64 / watch.elapsed().as_secs_f64()
 }
 
+/// Returns the plain words that the embedder knows.
 fn vocabulary() -> anyhow::Result<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/embedder/tokenizer.json");
     let tokenizer: serde_json::Value = serde_json::from_slice(&std::fs::read(path)?)?;
@@ -79,7 +83,7 @@ fn vocabulary() -> anyhow::Result<Vec<String>> {
     Ok(vocabulary.keys().filter(is_word).cloned().collect())
 }
 
-/// A subject and a few words of it, as texts of one mailbox share them.
+/// Returns a text whose words are mostly near one subject, like texts of one mailbox.
 fn text(words: &[String], nth: usize, length: usize) -> String {
     let mut seed = nth as u64;
     let mut pick = |most: usize| {
@@ -97,11 +101,13 @@ fn text(words: &[String], nth: usize, length: usize) -> String {
     (0..length).map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// The vectors: as floats in one list, and as they are stored (int8).
 struct Stored {
     flat: Vec<f32>,
     bytes: Vec<Vec<u8>>,
 }
 
+/// Measures all ways of searching over this many vectors.
 fn ways(table: &mut Table, words: &[String], count: usize, goal: f64) -> anyhow::Result<()> {
     let size = if count >= 1_000_000 { format!("{}M", count / 1_000_000) } else { format!("{}k", count / 1_000) };
     let embedder = Embedder::default();
@@ -121,7 +127,7 @@ fn ways(table: &mut Table, words: &[String], count: usize, goal: f64) -> anyhow:
     for (nth, bytes) in stored.bytes.iter().enumerate() {
         index.add(account(nth), DocKind::Task, nth as i64, decode(bytes, DIMENSION).context("a vector")?);
     }
-    // Few fit into what was freed before.
+    // A small index would fit into memory that was freed before, and be measured as nothing.
     if count >= 100_000 {
         let each = (anonymous()? - before) / count as f64;
         table.value(&format!("{size}: resident bytes of a vector"), each, "bytes", Goal::AtMost(250.0))?;
@@ -129,15 +135,15 @@ fn ways(table: &mut Table, words: &[String], count: usize, goal: f64) -> anyhow:
 
     let filter = Filter { kind: Some(DocKind::Task), ..Filter::account(&AccountId::from("asked")) };
     let shipped = |question: &[f32]| ids(&index.nearest(question, &filter, TOP));
-    measure(table, &format!("{size}: signs, then levels (shipped)"), &questions, &right, Goal::AtMost(goal), shipped)?;
+    measure(table, &format!("{size}: binary, then int8 (shipped)"), &questions, &right, Goal::AtMost(goal), shipped)?;
     let walk = |question: &[f32]| levels(&stored, question);
-    measure(table, &format!("{size}: levels of all"), &questions, &right, Goal::None, walk)?;
+    measure(table, &format!("{size}: int8 of all"), &questions, &right, Goal::None, walk)?;
     let plain = |question: &[f32]| floats(&stored, question);
     measure(table, &format!("{size}: floats of all"), &questions, &right, Goal::None, plain)?;
     through_the_store(table, &size, &stored, &questions, &right, goal)
 }
 
-/// For `benches/usearch`.
+/// Writes the vectors and queries to the files that `benches/usearch` reads, if `BENCH_DUMP` names a path.
 fn dump(size: &str, stored: &Stored, questions: &[Vec<f32>]) -> anyhow::Result<()> {
     let Some(path) = std::env::var_os("BENCH_DUMP") else { return Ok(()) };
     let path = format!("{}-{size}", path.to_string_lossy());
@@ -147,6 +153,7 @@ fn dump(size: &str, stored: &Stored, questions: &[Vec<f32>]) -> anyhow::Result<(
     Ok(())
 }
 
+/// Prints the median time and the recall of one way of searching. `right` holds the exact results.
 fn measure(
     table: &mut Table,
     name: &str,
@@ -167,6 +174,7 @@ fn measure(
     table.value(&format!("{name}, recall@10"), recall, "%", Goal::None)
 }
 
+/// Returns the account of a vector.
 fn account(nth: usize) -> &'static str {
     if nth.is_multiple_of(SHARE) { "other" } else { "asked" }
 }
@@ -175,7 +183,7 @@ fn ids(found: &[ScoredVector]) -> Vec<i64> {
     found.iter().map(|candidate| candidate.vector_id).collect()
 }
 
-/// The best ten by the exact cosine.
+/// Returns the best ten by the exact cosine.
 fn floats(stored: &Stored, question: &[f32]) -> Vec<i64> {
     let score = |row: &[f32; DIMENSION]| {
         let mut sums = [0.0_f32; 16];
@@ -187,7 +195,7 @@ fn floats(stored: &Stored, question: &[f32]) -> Vec<i64> {
     best(stored.flat.as_chunks::<DIMENSION>().0.iter().map(score))
 }
 
-/// The best ten by a byte per dimension on both sides.
+/// Returns the best ten by int8 codes on both sides.
 fn levels(stored: &Stored, question: &[f32]) -> Vec<i64> {
     let question = encode(question);
     let Some(asked) = decode(&question, DIMENSION) else { return Vec::new() };
@@ -200,6 +208,7 @@ fn levels(stored: &Stored, question: &[f32]) -> Vec<i64> {
     best(stored.bytes.iter().map(score))
 }
 
+/// Returns the ids of the best ten scores of the searched account.
 fn best(scores: impl Iterator<Item = f32>) -> Vec<i64> {
     let mut top: Vec<(f32, i64)> = Vec::with_capacity(TOP + 1);
     for (nth, score) in scores.enumerate().filter(|(nth, _)| account(*nth) == "asked") {
@@ -212,7 +221,7 @@ fn best(scores: impl Iterator<Item = f32>) -> Vec<i64> {
     top.into_iter().map(|(_, id)| id).collect()
 }
 
-/// As the program asks: the rows that were found are looked up in the database.
+/// Measures the search as the program does it: the vectors found are looked up in the database.
 fn through_the_store(
     table: &mut Table,
     size: &str,
@@ -264,7 +273,7 @@ fn fill(path: &Path, stored: &Stored) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes of memory that are nobody else's.
+/// Returns the anonymous resident memory of this process in bytes.
 fn anonymous() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).context("RssAnon")?;

@@ -1,4 +1,5 @@
-//! The price of looking back: what another rules file would have made of 100,000 tasks, beside judging them once.
+//! Benchmark: the cost of `what-if`, which ranks 100,000 stored tasks by another rules file, compared with ranking each
+//! of them once.
 
 mod kit;
 
@@ -48,7 +49,7 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
-/// Seconds to read every task and judge it once.
+/// Returns the seconds it takes to read every task and rank it once.
 fn judged(app: &App, now: adjutant::model::Instant) -> anyhow::Result<f64> {
     let rules = RuleSet::parse("built in", BUILT_IN)?;
     let watch = Stopwatch::now();
@@ -58,7 +59,7 @@ fn judged(app: &App, now: adjutant::model::Instant) -> anyhow::Result<f64> {
     Ok(watch.elapsed().as_secs_f64())
 }
 
-/// Tasks as the program stores them, by the thousand.
+/// Fills the database with tasks as the program stores them.
 fn fill(connection: &Connection) -> anyhow::Result<()> {
     connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
     let kinds = ["question", "request", "invoice", "alert", "meeting", "deadline"];

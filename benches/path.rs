@@ -1,4 +1,5 @@
-//! Bench (b), and the size of (c): the whole real path with full durability, from files in a Maildir to ranked and worked tasks.
+//! Benchmark (b), and the database size of (c): the whole path with full durability, from files in a Maildir to ranked
+//! and worked tasks.
 
 mod kit;
 
@@ -29,6 +30,7 @@ use tempfile::TempDir;
 
 const MAILS: u64 = 2_000;
 const ROUNDS: usize = 5;
+/// Share of mails that ask for something, in percent.
 const ASKING: u64 = 48;
 
 fn main() -> anyhow::Result<()> {
@@ -63,8 +65,9 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
+/// The figures of one round: mails per second, CPU microseconds per mail, kilobytes per mail, percent.
 struct Round {
-    /// Kept until all are over: a file system pays for what was deleted just before.
+    /// Deleted only after all rounds: a file system pays for what was deleted just before.
     _folder: TempDir,
     rate: f64,
     all: f64,
@@ -76,6 +79,7 @@ struct Round {
     tasks: f64,
 }
 
+/// Works all mails in a new home and measures it.
 fn round(mix: Mix) -> anyhow::Result<Round> {
     let folder = kit::folder()?;
     let runtime = kit::runtime()?;
@@ -110,12 +114,14 @@ fn round(mix: Mix) -> anyhow::Result<Round> {
     })
 }
 
-/// What this process has spent so far. Readers have no threads of their own, and rows are made by whoever has them stored.
+/// What this process has spent so far. Readers have no threads of their own, and rows are encoded on the threads that
+/// have them stored, so both are measured by spans.
 struct Times {
     all: Duration,
-    /// Of counting.
+    /// The cost of counting itself.
     toll: Duration,
     readers: Duration,
+    /// The time of encoding rows for the store's writer.
     rows: Duration,
     writer: Duration,
 }
@@ -125,7 +131,7 @@ fn times() -> anyhow::Result<Times> {
     Ok(Times { all: cpu::process()?, toll: Spans::toll(), readers, rows, writer: cpu::threads_named("store-writer")? })
 }
 
-/// Every mail must have its answer; how many opened tasks.
+/// Checks that every mail has an outcome. Returns how many mails opened tasks.
 async fn check(app: &App) -> anyhow::Result<u64> {
     let counts = app.store.read(|reader| reader.ledger().counts()).await?;
     let count =
@@ -139,7 +145,7 @@ fn per_mail(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6 / MAILS as f64
 }
 
-/// With whatever the log still holds; the last connection has folded it in when it closed.
+/// Returns the size of the database, including what is left in its write-ahead log.
 fn database(root: &Path) -> anyhow::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(root.join("data"))? {
@@ -151,16 +157,17 @@ fn database(root: &Path) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-/// Microseconds of a mail on one thread; the best of some rounds.
+/// Microseconds per mail on one thread, the best of some rounds.
 struct Alone {
-    /// By the parser we build on, and nothing else.
+    /// For mail-parser alone.
     parse: f64,
-    /// To parse and clean.
+    /// For parsing and cleaning.
     open: f64,
-    /// To plan.
+    /// For reading: finding the tasks.
     read: f64,
 }
 
+/// Measures the steps of reading a mail without a store.
 fn reading(mix: Mix) -> anyhow::Result<Alone> {
     let folder = kit::folder()?;
     let me: Me = kit::runtime()?.block_on(desk::open(folder.path()))?.config.me.clone();

@@ -1,4 +1,4 @@
-//! Bench (c): what it costs to start the built program, and the memory it holds when there is nothing to do.
+//! Benchmark (c): the CPU time of starting the program, and the memory of an idle daemon.
 
 mod kit;
 
@@ -14,8 +14,9 @@ use anyhow::{Context as _, ensure};
 use kit::{Goal, Table, cpu};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_adjutant");
-/// Times come in ticks of 10 ms; over so many starts that is half a percent of the goal.
+/// Number of starts. Times come in ticks of 10 ms, which over this many starts is half a percent of the goal.
 const STARTS: u32 = 60;
+/// How long the daemon is left alone before its memory is measured.
 const SETTLED: Duration = Duration::from_secs(3);
 
 fn main() -> anyhow::Result<()> {
@@ -29,6 +30,7 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
+/// Returns a command of the built program over a home.
 fn adjutant(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command
@@ -41,7 +43,7 @@ fn adjutant(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Milliseconds of user and system time.
+/// Returns the milliseconds of user and system time of one start.
 fn start(home: &Path) -> anyhow::Result<f64> {
     let before = cpu::children()?;
     for _ in 0..STARTS {
@@ -50,7 +52,7 @@ fn start(home: &Path) -> anyhow::Result<f64> {
     Ok((cpu::children()? - before).as_secs_f64() * 1e3 / f64::from(STARTS))
 }
 
-/// Megabytes once the samples are worked and the daemon waits.
+/// Returns the megabytes that the daemon holds once the samples are worked and it waits.
 fn rest(home: &Path) -> anyhow::Result<f64> {
     let mut daemon = adjutant(home, &["run"]).stdout(Stdio::piped()).spawn()?;
     let measured = settled(&mut daemon);
@@ -60,6 +62,7 @@ fn rest(home: &Path) -> anyhow::Result<f64> {
     measured
 }
 
+/// Waits until the daemon is idle and measures its memory.
 fn settled(daemon: &mut Child) -> anyhow::Result<f64> {
     let output = BufReader::new(daemon.stdout.take().context("the daemon's output")?);
     let waiting = output.lines().map_while(Result::ok).any(|line| line.starts_with("Waiting for mail"));

@@ -1,4 +1,4 @@
-//! The price of trust: a verdict of the policy, and a walk along the audit chain.
+//! Benchmark: the time of one policy verdict, and of verifying the audit chain.
 
 mod kit;
 
@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
     table.end()
 }
 
-/// Microseconds of each verdict, sorted.
+/// Returns the microseconds of each verdict, sorted.
 fn verdicts() -> anyhow::Result<Vec<f64>> {
     let now = desk::now()?;
     let address = |addr: &str| Address { name: None, addr: addr.into() };
@@ -87,7 +87,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
     Ok(times)
 }
 
-/// Lines a second over a long chain.
+/// Returns how many entries of a long chain are verified per second.
 fn audit() -> anyhow::Result<f64> {
     let folder = kit::folder()?;
     let path = folder.path().join("audit.db");

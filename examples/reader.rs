@@ -1,7 +1,7 @@
-//! The reader for those who train and test it: signals by name, and answers with other weights than the shipped ones.
+//! The reader for training and testing: prints signals by name, and answers with other weights than the shipped ones.
 //!
-//! `reader sentences|mails` prints the signals of JSON lines; `reader eval KIND WEIGHTS` answers like
-//! `adjutant eval KIND`; `plan` as a kind takes files.
+//! `reader sentences|mails` prints the signals of JSON lines. `reader eval KIND WEIGHTS` answers like `adjutant eval
+//! KIND`; the kind `plan` takes files.
 
 use std::io::{self, BufRead as _, BufWriter, Write as _};
 
@@ -13,7 +13,7 @@ use adjutant::{
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-/// A line for a line.
+/// Answers one input line with one output line.
 type LineHandler = dyn Fn(&str) -> anyhow::Result<Value>;
 
 fn main() -> anyhow::Result<()> {
@@ -49,6 +49,7 @@ fn main() -> anyhow::Result<()> {
     handle_lines(answer)
 }
 
+/// Answers every line of stdin on stdout.
 fn handle_lines(answer: impl Fn(&str) -> anyhow::Result<Value>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for line in io::stdin().lock().lines() {
@@ -57,7 +58,7 @@ fn handle_lines(answer: impl Fn(&str) -> anyhow::Result<Value>) -> anyhow::Resul
     Ok(out.flush()?)
 }
 
-/// A mail in a file: does it become a task?
+/// Answers whether the mail in a file becomes a task, and why.
 fn read_mail_file(line: &str) -> anyhow::Result<Value> {
     let input: Value = serde_json::from_str(line)?;
     let file = input.get("file").and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the search finds among given texts, for `make eval`: JSON lines `{"id","text"}` are kept as mails, then each
+//! Searches among given texts, for `make eval`: JSON lines `{"id","text"}` are stored as mails, then each
 //! `{"id","query"}` is answered with the ids found by words, by meaning and by both, ten of each.
 
 use std::{
@@ -23,6 +23,7 @@ use serde_json::json;
 const RESULTS_PER_SEARCH: usize = 10;
 const BATCH_SIZE: usize = 256;
 
+/// One line of stdin.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum InputLine {
@@ -58,6 +59,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
+/// A store with one account and the memory over it.
 struct SearchFixture {
     store: Store,
     memory: Memory,
@@ -83,7 +85,7 @@ impl SearchFixture {
         Ok(Self { store, memory, account, user })
     }
 
-    /// Notes which document each id became.
+    /// Stores texts as mails, and records in `ids` which document each id became.
     async fn store_texts<'a>(
         &self,
         texts: &[(&'a str, &str)],
@@ -116,6 +118,7 @@ impl SearchFixture {
         Ok(())
     }
 
+    /// Returns the documents found by words, by meaning and by both.
     async fn search_three_ways(&self, query: &str) -> anyhow::Result<[Vec<String>; 3]> {
         let account = &self.account;
         let words = self

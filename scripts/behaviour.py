@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Shows that a change of the code changes nothing that the program says or stores.
+"""Checks that a change of the code changes nothing that the program prints or stores.
 
-    scripts/behaviour.py capture BINARY FOLDER     runs every command on generated mail and keeps what came out
+    scripts/behaviour.py capture BINARY FOLDER     runs every command on generated mail and stores its output
     scripts/behaviour.py compare BEFORE AFTER      prints the differences between two captures; exit code 1 if there are any
 
 A capture works two homes under a stopped clock (libfaketime): the sample mails, and 2,000 generated mails. It keeps the
 output of every command, plain and as JSON, the rows of every table, the files of the approval queue, the bytes of
 every draft and sent message, and a replay of every run. What differs from run to run by design (random ids, digests
 that cover them, durations, paths) is replaced by a placeholder. `--renamed FILE` gives `compare` lines `old<TAB>new`,
-which are applied to the earlier capture first: that is the list of differences that were meant.
+which are applied to the earlier capture first: the list of intended differences.
 """
 
 import argparse, difflib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
@@ -41,7 +41,7 @@ DAYS = ["tomorrow", "by Friday 5pm", "today", "next Monday", "on 12 March", "on 
 
 
 def generate(folder, seed=20260304):
-    """Writes the generated mails into a Maildir, all of them old enough to be read at once."""
+    """Writes the generated mails into a Maildir, with file times old enough that they are read at once."""
     dice = random.Random(seed)
     for part in ("new", "cur", "tmp"):
         (folder / part).mkdir(parents=True)
@@ -99,7 +99,7 @@ class Home:
                             "FAKETIME": NOW, "FAKETIME_DONT_FAKE_MONOTONIC": "1", "TZ": "UTC", "NO_COLOR": "1", "ADJUTANT_ENGINE_IN_FLIGHT": "1"}
 
     def says(self, *words, json_too=True, name=None, given=None):
-        """Runs one command, keeps what it says, and returns its JSON if it has any."""
+        """Runs one command, plain and with --json, and stores its output. Returns the parsed JSON, if there is any."""
         answer = None
         self.date_written_mails()
         for flags in ([], ["--json"]) if json_too else ([],):
@@ -115,7 +115,7 @@ class Home:
         return answer
 
     def date_written_mails(self):
-        """Gives the mails that the program wrote itself times that follow from their content: the clock of files is not stopped."""
+        """Sets the file times of mails that the program wrote by the order of their content: the clock of the file system is not stopped."""
         fresh = [path for path in self.folder.rglob(".Sent/*/*") if path.is_file() and path not in self.dated]
         content = lambda path: re.sub(r"(?m)^(Message-ID|X-Adjutant-Action|Date|Content-Type):.*|boundary.*|^--.*", "", path.read_text(errors="replace"))
         for path in sorted(fresh, key=content):
@@ -124,9 +124,11 @@ class Home:
             self.dated.add(path)
 
     def keep(self, name, text):
+        """Stores a text in the capture, without what differs from run to run."""
         (self.out / name).write_text(self.plain(text))
 
     def plain(self, text):
+        """Replaces paths, times, ids and durations that differ from run to run by placeholders."""
         for path in (self.folder, self.folder.parent):
             text = text.replace(str(path), "HOME")
         text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", "INSTANT", text)
@@ -138,7 +140,7 @@ class Home:
 
 
 def rows(database):
-    """Every row of every table, in an order that does not depend on when it was written."""
+    """Yields every row of every table, in an order that does not depend on when it was written."""
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '*search*' AND name NOT LIKE 'sqlite_%' ORDER BY name").fetchall():
@@ -149,12 +151,12 @@ def rows(database):
 
 
 def files(folder):
-    """The text of every file under a folder, with its path."""
+    """Returns the text of every file below a folder, with its path."""
     return "".join(f"==> {path.relative_to(folder)}\n{path.read_bytes().decode('utf-8', 'replace')}\n" for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def commands(home):
-    """Everything a person can ask, and some of what a person can say."""
+    """Runs every command that only reads, with several arguments."""
     for words in ["graph", "graph --dot", "doctor", "tasks", "tasks list --all", "mail", "mail list --limit 3000", "mail accounts", "hitl list", "hitl list --all", "hitl journal", "runs", "runs list --limit 5000",
                   "rules check", "rules history", "rules diff", "reflect --dry-run", "digest", "cost", "audit verify", "memory status", "search budget", "search invoice board", "tasks invoices", "tasks invoices --csv"]:
         home.says(*words.split())
@@ -167,7 +169,7 @@ def commands(home):
 
 
 def deeds(home):
-    """A person's words, of each kind; then everything is worked once more."""
+    """Runs commands of each kind that change something, then has everything worked once more."""
     for words in ["tasks add buy milk --due tomorrow", "tasks add call the plumber", "tasks set 2 --priority critical --reason mine", "tasks set 3 --due 2026-03-09", "tasks snooze 4 3d", "tasks done 5", "tasks cancel 6", "tasks undo 6",
                   "mail not-a-task 3", "mail make-task 5", "mail mute 7", "hitl reject 2 --reason no", "hitl snooze 3 2h", "hitl edit 4 --text Thanks_no.", "hitl respond 5 say no", "pause", "resume", "tasks show 99999", "why nonsense", "hitl approve 1"]:
         home.says(*words.split(), json_too=False)
@@ -182,7 +184,7 @@ def deeds(home):
 
 
 def helps(home):
-    """What `--help` says of every command."""
+    """Stores the help of every command."""
     def walk(path):
         ran = subprocess.run([home.binary, *path, "--help"], env=home.environment, capture_output=True, text=True)
         home.keep("help-" + "-".join(path), ran.stdout)
@@ -194,6 +196,7 @@ def helps(home):
 
 
 def capture(binary, out):
+    """Works both homes with a binary and stores everything that came out."""
     out = Path(out)
     if out.exists():
         shutil.rmtree(out)
@@ -232,7 +235,7 @@ def capture(binary, out):
 
 
 def compare(before, after, renamed):
-    """Prints what differs, file by file. Returns whether anything does."""
+    """Prints the differences between two captures, file by file. Returns whether there are any."""
     before, after = Path(before), Path(after)
     pairs = [line.split("\t") for line in Path(renamed).read_text().splitlines() if "\t" in line] if renamed else []
     names = {p.relative_to(before) for p in before.rglob("*") if p.is_file()} | {p.relative_to(after) for p in after.rglob("*") if p.is_file()}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the long campaigns and prints one table of what they did and found.
+"""Runs the long test campaigns and prints one table of what they did and found.
 
     scripts/crash.py           every campaign at a count that fits into 90 minutes
-    scripts/crash.py --long    the full counts, in parts; what was done of them is kept, and a second start goes on there
+    scripts/crash.py --long    the full counts, in parts; finished parts are stored, and a second start continues after them
 
 A campaign is a test whose counts are set by environment variables. It prints a line `campaign name=… asked=… …` with the
-counts it looks for; the table shows a dash for those it does not. A campaign that fails is a row of its own, and exit
-code 1.
+counts it looks for; the table shows a dash for those it does not. A campaign that fails has a row of its own and makes
+the exit code 1.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 COLUMNS = ["asked", "run", "deaths", "places", "lost", "twice", "unapproved", "stuck"]
 
-# The name, a filter of tests, the knobs of `make crash`, those of `make crash-long`, and into how many parts that is cut.
+# The name, the test filter, the settings of `make crash`, those of `make crash-long`, and how many parts the latter is split into.
 CAMPAIGNS = [
     ("whole homes", "test(whole_homes)", {"IT_CASES": 300}, {"IT_CASES": 2000}, 20),
     ("places to die, Maildir", "test(dying_at_every_place_loses)", {"IT_PLACES": 1000, "IT_MAILS": 4}, {"IT_PLACES": 1000, "IT_MAILS": 200}, 1),
@@ -46,7 +46,7 @@ CAMPAIGNS = [
     ("quota, Gmail", "test(gmail_quota)", {"IT_MAILS": 200}, {"IT_MAILS": 1000}, 1),
 ]
 
-# Campaigns that look for other things than mail: they hold or they fail.
+# Campaigns that count no mails: they pass or fail.
 CHECKS = [
     ("a bad value in every column", "test(/^unreadable_rows::/)", {"IT_CASES": 100}, {"IT_CASES": 100_000}),
     ("doubling", "test(/^linear_time::/)", {"IT_TOKENS": "all", "IT_CASES": 50}, {"IT_TOKENS": "all", "IT_CASES": 300}),
@@ -84,7 +84,7 @@ def main():
 
 
 def run_once(name, tests, knobs, seed, counts=True):
-    """Runs the tests of one campaign; the sum of what they report. With `counts`, one that reports nothing has failed."""
+    """Runs the tests of one campaign. Returns the sum of what they report. With `counts`, a campaign that reports nothing has failed."""
     environment = {**os.environ, **{key: str(count) for key, count in knobs.items()}}
     if seed is not None:
         environment["IT_SEED"] = str(seed)
@@ -105,7 +105,7 @@ def run_once(name, tests, knobs, seed, counts=True):
 
 
 def run_long(campaign, again):
-    """Runs the full count in parts, keeping each part's result, so that a second start goes on after the last one."""
+    """Runs the full count in parts and stores the result of each, so that a second start continues after the last one."""
     name, tests, _, knobs, parts = campaign
     commit = subprocess.run(["git", "rev-parse", "HEAD"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     kept = cache() / f"crash-long-{commit[:12]}.json"
@@ -131,7 +131,7 @@ def run_long(campaign, again):
 
 
 def share(knobs, parts):
-    """The count of one part: only the first knob counts what is repeated, the others say how large each one is."""
+    """Returns the settings of one part. Only the first setting counts repetitions; the others say how large each one is."""
     first = next(iter(knobs))
     return {**knobs, first: -(-knobs[first] // parts)}
 

@@ -1,6 +1,6 @@
-"""Five-fold cross-validation of the learned parts: the weights are fitted anew to four fifths, the fifth is answered by the program.
+"""Five-fold cross-validation of the learned parts: the weights are fitted to four fifths, and the program answers the remaining fifth.
 
-The cues and phrases were chosen by hand by people who had seen the development halves; no split undoes that.
+The cues and phrases were chosen by hand by people who had seen the development data; no split undoes that.
 """
 
 import statistics
@@ -14,6 +14,7 @@ HEADS = train_reader.HEADS
 
 
 def ask(reader, kind, models, inputs):
+    """Returns the answers of the reader with the weights of these models."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "weights.txt"
         file.write_text(train_reader.written(models), encoding="utf-8")
@@ -21,12 +22,13 @@ def ask(reader, kind, models, inputs):
 
 
 def rest(count, part):
+    """Returns the indexes below `count` that are not in `part`."""
     out = set(part)
     return [at for at in range(count) if at not in out]
 
 
 def triage(reader, data, seed=1):
-    """Scores over all held-out mails, and their spread over the folds."""
+    """Returns the scores over all held-out mails, and their standard deviation over the folds."""
     shipped, held, folds = train_reader.train(data, heads=["asks"]), {}, []
     for part in train_reader.folds(len(data.gaia), seed):
         models = dict(shipped, **train_reader.train(data, gaia=rest(len(data.gaia), part), heads=HEADS[1:]))
@@ -38,7 +40,7 @@ def triage(reader, data, seed=1):
 
 
 def sentences(reader, data, seed=1):
-    """Pairs (said, true) over all held-out sentences, and F1 fold by fold."""
+    """Returns the pairs (predicted, true) of all held-out sentences, and the F1 of each fold."""
     shipped, pairs, each = train_reader.train(data, heads=HEADS[1:]), [], []
     for part in train_reader.folds(len(data.sentences), seed):
         models = dict(shipped, **train_reader.train(data, sentences=rest(len(data.sentences), part), heads=["asks"]))
@@ -49,7 +51,7 @@ def sentences(reader, data, seed=1):
 
 
 def spam(reader, data, folder, seed=1):
-    """The share of held-out spam that becomes a task, and its spread."""
+    """Returns the share of held-out spam that becomes a task, and its standard deviation."""
     shipped, shares = train_reader.train(data), []
 
     def work(mails):

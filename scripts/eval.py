@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Scores `adjutant eval` on the shared data and prints one table. A set that is not there is named and left out.
+"""Scores `adjutant eval` on the shared data and prints one table. A missing data set is named and left out.
 
-The answers come from the built program over JSON lines, and from nothing else. Reading of mail is set beside the plain
-parser (examples/plain_parser.rs); the oracle is what CPython's email package reads, which on broken mail is one opinion.
+All answers come from the built program over JSON lines. Its parsing of mail is compared with that of mail-parser alone
+(examples/plain_parser.rs); the oracle is what CPython's email package reads, which on broken mail is one opinion of several.
 """
 
 import argparse
@@ -32,7 +32,7 @@ FIELDS = ["subject", "from_addr", "date", "n_attachments", "body"]
 
 
 def ask(command, value):
-    """One line to a fresh process: the answer, or None when it died, hung or kept silent; and the seconds it took."""
+    """Sends one line to a new process. Returns the answer (None when it died, hung or printed nothing) and the seconds it took."""
     begun = time.perf_counter()
     try:
         line = json.dumps(value) + "\n"
@@ -55,7 +55,7 @@ def missing(name, path):
 
 
 def scores(pairs):
-    """F1, precision and recall over (predicted, true)."""
+    """Returns F1, precision and recall of pairs (predicted, true)."""
     hit = sum(1 for pred, true in pairs if pred and true)
     said, there = sum(1 for pred, _ in pairs if pred), sum(1 for _, true in pairs if true)
     precision, recall = hit / said if said else 0.0, hit / there if there else 0.0
@@ -63,7 +63,7 @@ def scores(pairs):
 
 
 def spread(pairs):
-    """Where F1 lies in 95 of 100 samples drawn anew from the same set."""
+    """Returns the 95 % bootstrap interval of F1."""
     dice = random.Random(20261115)
     drawn = sorted(scores(dice.choices(pairs, k=len(pairs)))[0] for _ in range(DRAWS))
     return f"{drawn[DRAWS * 25 // 1000]:.3f}..{drawn[DRAWS * 975 // 1000 - 1]:.3f}"
@@ -76,7 +76,7 @@ def print_scores(name, pairs):
 
 
 def ask_all(program, kind, inputs):
-    """All at once; the answers by id."""
+    """Sends all lines to one process. Returns the answers by id."""
     text = "".join(json.dumps(value) + "\n" for value in inputs)
     done = subprocess.run([program, "eval", kind], input=text, capture_output=True, text=True, encoding="utf-8", check=True)
     answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
@@ -109,11 +109,12 @@ def tasks_mailex(program, data):
 
 
 def plain(text):
+    """Returns a text for comparison: entities decoded, normalised to NFC, white space collapsed."""
     return " ".join(unicodedata.normalize("NFC", html.unescape(text or "")).split())
 
 
 def instant(text):
-    """An offset that was not given is read as UTC."""
+    """Parses a time. Without an offset it is taken as UTC."""
     if not text:
         return None
     at = datetime.fromisoformat(text.replace("Z", "+00:00"))
@@ -121,6 +122,7 @@ def instant(text):
 
 
 def agrees(field, oracle, answer):
+    """Returns whether an answer agrees with the oracle in one field."""
     if field == "subject":
         return plain(oracle["subject"]) == plain(answer.get("subject"))
     if field == "from_addr":
@@ -135,7 +137,7 @@ def agrees(field, oracle, answer):
 
 
 def read_set(name, data, program, parser):
-    """(oracle, our answer, seconds with the start of the program, the plain parser's answer) for each mail."""
+    """Returns for each mail: the oracle, our answer, the seconds it took including the start of the program, and mail-parser's answer."""
     archive, truth = data / name / "dev.zip", data / name / "oracle.jsonl"
     if not (archive.is_file() and truth.is_file()):
         return missing(f"mails, {name}", archive.parent)
@@ -153,6 +155,7 @@ def read_set(name, data, program, parser):
 
 
 def mails(program, parser, data, show):
+    """Scores the parsing of mail. Returns whether any field agrees less often than with mail-parser alone."""
     together, below = [], False
     for name in ["mime_torture", "spamassassin"]:
         read = read_set(name, data, program, parser)
@@ -172,7 +175,7 @@ def mails(program, parser, data, show):
 
 
 def agreement(name, read, show, judged):
-    """Per field beside the plain parser; whether any is below it."""
+    """Prints how often each field agrees with the oracle, next to mail-parser. Returns whether any field is below it."""
     below = False
     for field in FIELDS:
         ours = [agrees(field, oracle, answer or {}) for oracle, answer, _, _ in read]
@@ -189,7 +192,7 @@ def agreement(name, read, show, judged):
 
 
 def built():
-    """Builds the programs and says where they are."""
+    """Builds the programs. Returns their paths."""
     examples = [word for name in ["plain_parser", "reader", "recall"] for word in ("--example", name)]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "adjutant", *examples], cwd=REPO, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR") or REPO / "target") / "release"

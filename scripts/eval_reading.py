@@ -1,4 +1,4 @@
-"""What `make eval` scores of the reading itself: triage, dates, Hebrew, spam, speed, and cross-validation of what was learned."""
+"""The part of `make eval` that scores reading: triage, dates, Hebrew, spam, speed, and cross-validation of the learned weights."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ def lines_of(path):
 
 
 def answers(command, inputs, out=None):
-    """A line for a line, unless told how many to expect."""
+    """Sends lines to a program and returns its answers: one per line, unless `out` says how many to expect."""
     out = len(inputs) if out is None else out
     text = "".join(json.dumps(line) + "\n" for line in inputs)
     done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=False)
@@ -39,7 +39,7 @@ def f1(pairs):
 
 
 def category(answer):
-    """What `eval triage` says, in the words of the benchmark."""
+    """Returns the category of the benchmark for an answer of `eval triage`."""
     if answer["personal"]:
         return "PERSONAL"
     if answer["task"]:
@@ -48,6 +48,7 @@ def category(answer):
 
 
 def near(said, true):
+    """Returns whether two categories are at most one step apart."""
     return said == true or (said in STEPS and true in STEPS and abs(STEPS.index(said) - STEPS.index(true)) <= 1)
 
 
@@ -95,6 +96,7 @@ def hebrew(program, row):
 
 
 def raw_mails(data, work):
+    """Calls `work` with the label and path of every SpamAssassin mail; the files exist only during the call."""
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(data / "spamassassin" / "dev.zip").extractall(folder)
         files = {path.name: path for path in Path(folder).rglob("*.eml")}
@@ -103,6 +105,7 @@ def raw_mails(data, work):
 
 
 def listed(path):
+    """Returns whether a mail names a mailing list in its headers."""
     head = path.read_bytes().split(b"\n\n", 1)[0].lower()
     return b"\nlist-id:" in head or b"\nlist-unsubscribe:" in head
 
@@ -114,7 +117,7 @@ def spam(program, data, row):
     def work(mails):
         with tempfile.TemporaryDirectory() as home:
             (Path(home) / "adjutant.toml").write_text("")
-            # Bytes that are no UTF-8 are kept as they are by way of Latin-1, which every mail survives.
+            # Latin-1 keeps every byte as one character, so bytes that are not UTF-8 survive.
             inputs = [{"id": at, "eml": path.read_bytes().decode("latin-1")} for at, (_, path) in enumerate(mails)]
             return [(label, listed(path), answer.get("is_task", False)) for (label, path), answer in zip(mails, answers([program, "--home", home, "plan", "--jsonl"], inputs))]
 
@@ -131,6 +134,7 @@ def spam(program, data, row):
 
 
 def took(command, inputs):
+    """Returns the seconds that a program takes to answer."""
     begun = time.perf_counter()
     answers(command, inputs)
     return time.perf_counter() - begun
@@ -138,7 +142,7 @@ def took(command, inputs):
 
 def speed(program, row):
     text = "Hi Alex, could you send me the Q3 report by Friday 5pm? We also need a room for the review on Monday. Thanks, Dana"
-    # The whole life of a process that loads what the reader needs and reads one line.
+    # The whole life of a process: it starts, loads the weights, reads one line and ends.
     start = min(took([program, "eval", "tasks"], [{"id": 0, "text": text}]) for _ in range(9))
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "adjutant.toml").write_text("")
@@ -151,7 +155,7 @@ def speed(program, row):
 
 
 def learned(reader, data, row):
-    """What was learned, learned anew five times from four fifths and asked about the fifth."""
+    """Scores the learned weights by five-fold cross-validation."""
     try:
         import cross_validation
         import train_reader

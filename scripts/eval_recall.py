@@ -1,4 +1,4 @@
-"""What `make eval` scores of the memory: recall@10 of the paraphrases, hidden among every set of the development data."""
+"""The part of `make eval` that scores the memory: recall@10 of paraphrases hidden among all texts of the development data."""
 
 import random
 import tempfile
@@ -13,11 +13,11 @@ SETS = {"english": "2026-11-16-english", "everyday": "2026-11-16-everyday", "heb
 WAYS = ["words", "meaning", "both"]
 DRAWS = 2000  # of the bootstrap
 LONGEST = 8_000  # characters of a text
-GOAL = 0.05  # what both should find more than the better half
+GOAL = 0.05  # by how much both together should exceed the better of the two
 
 
 def pairs():
-    """(set, line number from 1, query, text) of every pair."""
+    """Yields (set, line number from 1, query, text) of every pair."""
     for name, file in SETS.items():
         for number, line in enumerate((PAIRS / f"{file}.psv").read_text(encoding="utf-8").splitlines(), 1):
             query, text = line.split("|")
@@ -25,7 +25,7 @@ def pairs():
 
 
 def sentences(data):
-    """The texts of every set that is there, with its name."""
+    """Yields the texts of every data set that exists, with its name."""
     for name in ["clinc150", "hwu64", "mailex", "duckling_time", "gaia_triage", "malformed_json"]:
         for path in sorted((data / name).glob("*dev.jsonl")):
             for row in eval_reading.lines_of(path):
@@ -40,7 +40,7 @@ def sentences(data):
 
 
 def mails(program, data):
-    """The mails of the archives as the program reads them."""
+    """Yields the mails of the archives as the program parses them."""
     for name in ["mime_torture", "spamassassin"]:
         archive = data / name / "dev.zip"
         if not archive.is_file():
@@ -54,14 +54,14 @@ def mails(program, data):
 
 
 def interval(values):
-    """Where the mean lies in 95 of 100 samples drawn anew from the same pairs."""
+    """Returns the 95 % bootstrap interval of the mean."""
     dice = random.Random(20261116)
     drawn = sorted(sum(dice.choices(values, k=len(values))) / len(values) for _ in range(DRAWS))
     return drawn[DRAWS * 25 // 1000], drawn[DRAWS * 975 // 1000 - 1]
 
 
 def asked(recall, program, data):
-    """For each pair its set, its line and whether each way found it."""
+    """Returns for each pair its set, its line and which ways of searching found it; and the number of other texts."""
     known = list(pairs())
     hidden = [text for _, text in [*sentences(data), *mails(program, data)] if text and text.strip()]
     lines = [{"id": f"p{n}", "text": text} for n, (_, _, _, text) in enumerate(known)]
@@ -73,7 +73,7 @@ def asked(recall, program, data):
 
 
 def score(recall, program, data, row):
-    """True when both together are below one of the halves anywhere."""
+    """Prints the recall of all parts. Returns whether both ways together are anywhere worse than one of them alone."""
     hits, hidden = asked(recall, program, data)
     row("recall: texts the pairs are hidden among", f"{hidden}")
     below = False
@@ -100,7 +100,7 @@ def score(recall, program, data, row):
 
 
 def gain(part, shares):
-    """The interval of what both find more than the better half, in points, on the same pairs."""
+    """Returns the interval of the gain of both ways over the better one alone, in percentage points."""
     half = max(["words", "meaning"], key=lambda way: shares[way])
     low, high = interval([100.0 * (hit["both"] - hit[half]) for hit in part])
     return f"{low:+.1f}..{high:+.1f}"

@@ -1,8 +1,8 @@
-"""`make fuzz`: every fuzz target, one after the other, and a line for each: runs, runs a second, panics, over budget.
+"""`make fuzz`: runs every fuzz target, one after the other, and prints a line for each: runs, runs per second, panics, over budget.
 
 The targets are built with libFuzzer's instrumentation by the stable compiler (cargo-fuzz without a sanitizer). An input that
-takes over 250 ms of CPU there is put aside and tried again in an ordinary release build, which has the last word on time.
-What panics or is over the budget is added to `fuzz/corpus`, where `make test` meets it again.
+takes over 250 ms of CPU time there is tried again in an ordinary release build, which decides whether it is too slow.
+An input that panics or is too slow is added to `fuzz/corpus`, so that `make test` tries it again.
 
 SECONDS_EACH  per target (60)     RUNS   per target, whichever comes first (0: as many as there is time for)
 TARGETS       which ones (all)    CACHE  where cargo-fuzz, the builds and the grown corpora are kept
@@ -23,7 +23,7 @@ def cache():
 
 
 def cargo_fuzz(folder):
-    """The pinned cargo-fuzz, fetched into the cache if it is not there."""
+    """Returns the path of the pinned cargo-fuzz, installing it into the cache if necessary."""
     binary = folder / "bin" / "cargo-fuzz"
     if not binary.exists():
         install = ["cargo", "install", "cargo-fuzz", "--version", CARGO_FUZZ, "--locked", "--root", str(folder)]
@@ -32,7 +32,7 @@ def cargo_fuzz(folder):
 
 
 def build(folder):
-    """The instrumented targets and the plain replay. Returns the folder of the former and the path of the latter."""
+    """Builds the instrumented targets and the plain replay. Returns the folder of the targets and the path of the replay."""
     environment = os.environ | {"CARGO_TARGET_DIR": str(folder / "target")}
     subprocess.run([cargo_fuzz(folder), "fuzz", "build", "--sanitizer", "none"], cwd=ROOT, check=True, env=environment)
     plain = os.environ | {"CARGO_TARGET_DIR": str(folder / "plain")}
@@ -42,7 +42,7 @@ def build(folder):
 
 
 def dictionary(folder):
-    """What a mail may hold many of, as words for the fuzzer."""
+    """Writes the dictionary of the fuzzer: everything that a mail may contain many times. Returns its path."""
     tokens = tomllib.loads((FUZZ / "tokens.toml").read_text())
     words = {word for place in tokens["place"] for word in [place["before"], *place["tokens"]]}
     lines = ["\"" + "".join(f"\\x{byte:02x}" for byte in word.encode()) + "\"" for word in sorted(words) if word]
@@ -52,14 +52,14 @@ def dictionary(folder):
 
 
 def keep(target, content):
-    """Adds an input to the corpus in the repository, under the hash of its content."""
+    """Adds an input to the corpus in the repository, under the hash of its content. Returns its path."""
     path = FUZZ / "corpus" / target / hashlib.sha256(content).hexdigest()[:16]
     path.write_bytes(content)
     return os.path.relpath(path, ROOT)
 
 
 def campaign(target, targets, replay, folder, words, seconds, runs):
-    """Runs one target until its time or its runs are over; a panic ends a process, and the next goes on."""
+    """Runs one target until its time or its number of runs is used up. After a panic a new process continues."""
     grown, found = folder / "corpus" / target, folder / "found" / target
     for place in (grown, found):
         place.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def campaign(target, targets, replay, folder, words, seconds, runs):
             artifacts = sorted(found.glob("crash-*")) + sorted(found.glob("timeout-*")) + sorted(found.glob("oom-*"))
             if not artifacts:
                 sys.exit(f"{target} ended with {ended.returncode}:\n{log[-2000:]}")
-            # Not into the corpus yet: the next process would start with it, and end.
+            # Not added to the corpus yet: the next process would start with it and end at once.
             panics.update(artifact.read_bytes() for artifact in artifacts)
             for artifact in artifacts:
                 artifact.unlink()

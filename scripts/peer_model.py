@@ -1,6 +1,6 @@
-"""Serves the small model of the tests on loopback, with one thread, until its standard input is closed.
+"""Serves a small language model for the tests on loopback, with one thread, until its standard input is closed.
 
-usage: peer_model.py PEER_FOLDER; prints its address once it listens.
+Usage: peer_model.py PEER_FOLDER. Prints its address once it listens.
 """
 
 import sys

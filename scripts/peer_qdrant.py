@@ -4,7 +4,7 @@ usage: peer_qdrant.py PEER_FOLDER DATA_FOLDER PORT; prints its address once it l
 
 Storage, filters, scores and most refusals are the engine's. What the server around the engine adds is added here: the
 names of collections, what a request must look like, and which status an error has. What is not served, and every
-request with a field that is not carried out, is answered with UNIMPLEMENTED, never half obeyed.
+request with a field that is not supported, is answered with UNIMPLEMENTED and never carried out in part.
 
 Each line of standard input is a JSON object with one key, answered by one line of JSON:
 
@@ -28,7 +28,7 @@ from pathlib import Path
 
 peer, data, port = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 sys.path.insert(0, peer)
-# Only the generated half of the client: the other half needs packages that nothing here does.
+# Only the generated half of the client is imported: the other half needs packages that nothing here uses.
 client = types.ModuleType("qdrant_client")
 client.__path__ = [f"{peer}/qdrant_client"]
 sys.modules["qdrant_client"] = client
@@ -38,7 +38,7 @@ import qdrant_edge as edge  # noqa: E402
 from qdrant_client import grpc as pb  # noqa: E402
 
 Code = grpc.StatusCode
-# As the server has it by default.
+# The defaults of the server.
 LARGEST_REQUEST = 32 * 1024 * 1024
 LARGEST_DIMENSION = 65536
 DISTANCES = {
@@ -55,7 +55,7 @@ FIELD_TYPES = {
 
 
 class Refusal(Exception):
-    """What the server says no with."""
+    """An error that the client sees, with its gRPC status."""
 
     def __init__(self, code, details):
         super().__init__(details)
@@ -67,7 +67,7 @@ def invalid(details):
 
 
 def of_engine(error):
-    """An error of the engine, as the server tells it."""
+    """Converts an error of the engine into the one that the server would return."""
     text = str(error)
     service = "Service runtime error: "
     if text.startswith(service):
@@ -78,13 +78,14 @@ def of_engine(error):
 
 
 def must_have_only(message, *served):
+    """Refuses a message with a field that is not supported here."""
     for field, _ in message.ListFields():
         if field.name not in served:
             raise Refusal(Code.UNIMPLEMENTED, f"{message.DESCRIPTOR.name}.{field.name} is not served here")
 
 
 def chosen(message, oneof, served):
-    """The variant of a message that is one of several, through the function that serves it."""
+    """Converts the variant that is set in a `oneof` with the function for it. Refuses variants without one."""
     which = message.WhichOneof(oneof)
     if which not in served:
         raise Refusal(Code.UNIMPLEMENTED, f"{message.DESCRIPTOR.name}.{which} is not served here")
@@ -183,7 +184,7 @@ def point_of(message):
 
 
 def selector_of(message):
-    """Whether the payload is asked for, which it is not by default."""
+    """Returns whether the payload is requested. By default it is not."""
     served = {"enable": bool, None: lambda _: False}
     return chosen(message, "selector_options", served)
 
@@ -197,6 +198,7 @@ def limit_of(request, default):
 
 
 def must_be_name(name):
+    """Refuses what the server does not accept as the name of a collection."""
     length = len(name.encode())
     if not 1 <= length <= 255:
         raise invalid("Validation error in body: [collection_name: invalid length, must be from 1 to 255 characters]")
@@ -206,7 +208,8 @@ def must_be_name(name):
 
 
 class Store:
-    """The collections: a folder each, with the engine's shard and the request that made it, which is written last."""
+    """The collections, in a folder each, with the engine's shard and the request that created it. The request is written last,
+    so a folder without one is incomplete and is removed."""
 
     def __init__(self, folder):
         self.folder, self.lock, self.open = folder, threading.Lock(), {}
@@ -312,7 +315,7 @@ class Points(pb.PointsServicer):
         self.store, self.lock, self.operations = store, threading.Lock(), 0
 
     def update(self, request, operation):
-        """Carries it out at once, whether or not the caller waits for it, and optimises as the server does beside it."""
+        """Carries out an operation at once, whether or not the caller waits for it, and optimises, which the server does in the background."""
         shard = self.store.shard(request.collection_name)
         shard.update(operation)
         shard.optimize()
@@ -384,12 +387,13 @@ class Points(pb.PointsServicer):
 
 
 class Trouble(grpc.ServerInterceptor):
-    """Stands before every call: tells errors as the server does, counts, and makes the trouble that was asked for."""
+    """Intercepts every call: returns errors as the server does, counts calls, and injects the faults that a test asked for."""
 
     def __init__(self):
         self.lock, self.calls, self.failing, self.slow, self.key = threading.Lock(), {}, [], 0, None
 
     def obey(self, command):
+        """Carries out one command of the test."""
         with self.lock:
             match command:
                 case {"calls": method}:
@@ -403,6 +407,7 @@ class Trouble(grpc.ServerInterceptor):
         return None
 
     def next_fault(self, method):
+        """Counts a call and returns the fault to inject into it, if any."""
         with self.lock:
             self.calls[method] = self.calls.get(method, 0) + 1
             fault = next((one for one in self.failing if one["method"] == method and one["times"] > 0), None)
@@ -411,6 +416,7 @@ class Trouble(grpc.ServerInterceptor):
             return fault
 
     def must_be_allowed(self, context):
+        """Refuses a call without the right API key, if one is required."""
         given = dict(context.invocation_metadata()).get("api-key")
         if self.key is not None and given is None:
             raise Refusal(Code.UNAUTHENTICATED, "Must provide an API key or an Authorization bearer token")

@@ -1,7 +1,7 @@
 """Reads Rust source as far as `stats.py` needs it: lines of code, tests and comments, functions, types and their methods.
 
-It is no parser: it relies on code that `cargo fmt` formatted, and looks at braces after the insides of literals and
-comments are blanked out."""
+It is not a parser: it relies on code that `cargo fmt` has formatted, and counts braces after literals and comments are
+blanked out."""
 
 import re
 from collections import namedtuple
@@ -27,7 +27,7 @@ Impl = namedtuple("Impl", "type methods place")
 
 
 def blank(text):
-    """Returns the lines of `text` without comments and with literals as "x", and the numbers of the lines that hold a comment."""
+    """Returns the lines of `text` without comments and with literals as "x", and the numbers of the lines that contain a comment."""
     out, comment, i, line = [], set(), 0, 0
     while i < len(text):
         pair = text[i : i + 2]
@@ -97,7 +97,7 @@ def implemented_type(header):
 
 
 class Source:
-    """One Rust file. Everything but `code`, `test` and `comment` (counts of lines) leaves tests out."""
+    """One Rust file. `code`, `test` and `comment` are counts of lines; everything else ignores tests."""
 
     def __init__(self, path, text, is_test=False):
         self.path = Path(path)
@@ -114,7 +114,7 @@ class Source:
         return f"{self.path}:{number + 1}"
 
     def _find_test_lines(self):
-        """Returns the lines under `#[cfg(test)]`, and notes the modules in files of their own that stand under it."""
+        """Returns the lines under `#[cfg(test)]`, and records the modules in files of their own that are declared under it."""
         found = set()
         for number, line in enumerate(self.lines):
             if not TESTS.match(line) or number in found:
@@ -148,7 +148,7 @@ class Source:
         ]
 
     def types(self):
-        """Returns the types defined here. Associated types of a trait or an impl are none."""
+        """Returns the types defined here, without associated types of a trait or an impl."""
         in_macro, in_impl = self._lines_inside(MACRO), self._lines_inside(IMPL) | self._lines_inside(TRAIT)
         found = []
         for number, line in enumerate(self.lines):
@@ -160,7 +160,7 @@ class Source:
         return [Type(kind, name, self._place(number)) for number, kind, name in sorted(found) if number not in self._test_lines]
 
     def impls(self):
-        """Returns the inherent impl blocks with the names of their methods; functions inside methods are none."""
+        """Returns the inherent impl blocks with the names of their methods, without functions inside methods."""
         found = []
         for start, end in self._blocks(IMPL):
             header = " ".join(self.lines[start : end + 1]).split("{", 1)[0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the sizes of the code beside what the style asks for, and exits 1 when a check with a limit fails."""
+"""Prints the sizes of the code next to the limits of the style guide, and exits with 1 when a check with a limit fails."""
 
 import statistics
 import subprocess
@@ -17,7 +17,7 @@ MOST_FILES_IN_FOLDER = 20
 COMMENT_SHARE_AIM = 12
 TESTS_PER_CODE_AIM = 0.6
 
-# Type names that may be used twice, each with its reason. A name stands here only while it is needed.
+# Type names that may be used twice, each with its reason. A name is listed only while it is needed.
 MOST_SHARED_NAMES = 12
 SHARED_TYPE_NAMES = {}
 

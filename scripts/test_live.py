@@ -1,4 +1,4 @@
-"""Reads a real Gmail account in observe mode and checks what must hold. Nothing in the mailbox is touched.
+"""Reads a real Gmail account in observe mode and checks the invariants that must hold. Changes nothing in the mailbox.
 
 LIVE_CLIENT_FILE  the JSON file of the Google client
 LIVE_TOKEN_FILE   data/accounts/NAME.token of a home that is signed in
@@ -17,6 +17,7 @@ BAD = 1
 
 
 def need(name):
+    """Returns the path in an environment variable; exits when there is no such file."""
     path = os.environ.get(name)
     if not path or not pathlib.Path(path).is_file():
         sys.exit(f"missing: {name} (a file). Sign in first; see docs/gmail.md, \"Testing against a real account\"")
@@ -24,6 +25,7 @@ def need(name):
 
 
 def adjutant(program, home, *arguments, code=0):
+    """Runs a command. Returns its JSON and its stderr; exits when its exit code is another than `code`."""
     run = subprocess.run([program, "--home", home, "--json", *arguments], capture_output=True, text=True, check=False)
     if run.returncode != code:
         sys.exit(f"{' '.join(arguments)}: exit code {run.returncode}\n{run.stdout}{run.stderr}")

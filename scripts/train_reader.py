@@ -2,9 +2,9 @@
 """Fits the weights of the reader (src/reading/learned/weights.txt). Needs numpy 2.x and scipy 1.x (numpy 2.4.6, scipy 1.17.1 were used).
 
 The rows come from the program itself (`examples/reader.rs`): this script never splits a text, it only fits numbers to
-the names it is given, so that what is trained on is what is read. One logistic regression with an L2 penalty per head;
-a column's penalty depends on what it stands for. Words that are written with a capital inside sentences are names of
-people, firms and products: they are left out, because they belong to the files and not to the language.
+the names it is given, so that training sees what reading sees. Each head is one logistic regression with an L2 penalty,
+which depends on the kind of signal. Words that are written with a capital inside sentences are names of people, firms and
+products: they are left out, because they belong to the data sets and not to the language.
 
 Data (none of it is in the repository; the weights are numbers fitted to it):
   parakweet    Apache-2.0, (c) 2014 Parakweet Labs, Inc.              sentences: asks
@@ -35,23 +35,24 @@ LETTERS = REPO / "scripts/letters.psv"
 HEADS = ["asks", "urgent", "wants", "informs", "promotes", "personal", "spam", "phishing"]
 CATEGORIES = {"urgent": "URGENT", "wants": "NEEDS_RESPONSE", "informs": "FYI", "promotes": "PROMOTIONAL", "personal": "PERSONAL"}
 LEAST = 2  # rows a word must occur in
-# Penalties by kind of signal: cues were chosen by hand and may speak up, words must agree with many others.
+# Penalties by kind of signal: cues were chosen by hand and are penalised little, single words are penalised much.
 PENALTY = {"cue": 0.5, "again": 1.0, "subject_cue": 1.0, "word": 6.0, "subject": 6.0, "pair": 8.0, "three": 8.0}
 PENALTY_ASKS = {"cue": 2.0, "word": 2.0, "pair": 2.0, "three": 2.0}
-# What the boundary is moved by, so that what matters most is missed least.
+# Offsets of the decision boundary, so that what matters most is missed least.
 SHIFT = {"urgent": 1.25}
 LOUDER = {"urgent": 2.0}
-OURS = 1.0  # a letter of ours counts as much as a mail
+OURS = 1.0  # weight of one of our own letters, relative to a mail of a data set
 
 
 def signals(program, kind, lines):
+    """Returns the signals of each line, as the program computes them."""
     text = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run([program, kind], input=text, capture_output=True, text=True, encoding="utf-8", check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Names:
-    """Words that are mostly written with a capital where no sentence begins."""
+    """Words that are mostly capitalised in the middle of a sentence, so probably names."""
 
     def __init__(self, texts):
         capital, small = collections.Counter(), collections.Counter()
@@ -66,6 +67,7 @@ class Names:
         self.words = {word for word in capital if capital[word] > small[word]} - set(known.split())
 
     def inside(self, name):
+        """Returns whether a signal contains a name."""
         kind, _, words = name.partition(":")
         return kind in ("word", "pair", "three", "subject") and any(word in self.words for word in words.split())
 
@@ -87,7 +89,7 @@ class Rows:
 
 
 def fit(rows, chosen, labels, weights, table, hand=None):
-    """(bias, weight by name) from the chosen rows. `hand` is a column of its own, hardly held back."""
+    """Fits one head to the chosen rows. Returns its bias and its weights by name. `hand` is one more column with hardly any penalty."""
     matrix = rows.matrix[chosen]
     often = numpy.flatnonzero(matrix.getnnz(axis=0) >= LEAST)
     matrix, columns = matrix[:, often], [rows.columns[at] for at in often]
@@ -108,11 +110,13 @@ def fit(rows, chosen, labels, weights, table, hand=None):
 
 
 def total(model, row, hand=0.0):
+    """Returns the score of a row."""
     bias, weight = model
     return bias + sum(weight.get(name, 0.0) for name in set(row)) + weight.get("cue:hand", 0.0) * hand
 
 
 def letters():
+    """Returns our own letters in the form of the gaia_triage mails."""
     lines = [line for line in LETTERS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     fields = [line.split("|", 4) for line in lines]
     return [
@@ -132,14 +136,14 @@ def letters():
 
 
 class Data:
-    """Every set, with the signals of its rows."""
+    """All data sets, with the signals of their rows."""
 
     def __init__(self, program, data):
         lines = (data / "parakweet/dev.tsv").read_text(encoding="utf-8").splitlines()
         pairs = [line.split("\t", 1) for line in lines if "\t" in line]
         self.texts, self.sentences = [text for _, text in pairs], []
         for (label, text), found in zip(pairs, signals(program, "sentences", [{"text": text} for _, text in pairs])):
-            # A line may be more than one sentence to us; the one that speaks up most stands for it.
+            # The program may split a line into several sentences; the one with the highest score represents the line.
             names, hand = max(found, key=lambda one: one[1]) if found else ([], -1.6)
             self.sentences.append((names, hand, label == "Yes"))
         self.gaia = [json.loads(line) for line in (data / "gaia_triage/dev.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -162,12 +166,12 @@ def label(mail, head):
     return mail["category"] == CATEGORIES[head] if head in CATEGORIES else bool(mail[head])
 
 
-# A mail of 2002 says little about one of today, and most is about the same few lists.
+# Weights of old mail: a mail of 2002 says little about one of today, and most are from the same few lists.
 OLD_MAIL = {"spam": 0.3, "promotes": 0.6}
 
 
 def train(data, sentences=None, gaia=None, raw=None, heads=HEADS):
-    """The model of every head, from some of the rows (indexes) or all."""
+    """Fits every head, to all rows or to those of the given indexes. Returns the models by head."""
     models = {}
     if "asks" in heads:
         chosen = list(range(len(data.sentences))) if sentences is None else sentences
@@ -179,7 +183,7 @@ def train(data, sentences=None, gaia=None, raw=None, heads=HEADS):
         labels = [label(data.gaia[at], head) for at in chosen]
         weights = [1.0] * len(chosen)
         for at, mail in enumerate(data.letters):
-            # Whether a seller's hurry counts as phishing is a matter of taste; ours say nothing on it.
+            # Whether a seller's pressure counts as phishing is a matter of taste, so our own letters do not decide it.
             if not (head == "phishing" and mail["category"] == "PROMOTIONAL" and not mail["spam"] and not mail["phishing"]):
                 chosen, labels, weights = chosen + [len(data.gaia) + at], labels + [label(mail, head)], weights + [OURS]
         for at in range(len(data.raw)) if raw is None else raw:
@@ -194,6 +198,7 @@ def train(data, sentences=None, gaia=None, raw=None, heads=HEADS):
 
 
 def written(models):
+    """Returns the text of the weights file. Weights near zero are left out."""
     out = ["# Written by scripts/train_reader.py, which says from what. [head bias], then a weight and the signal it is for.\n"]
     for head in HEADS:
         bias, weight = models[head]
@@ -204,6 +209,7 @@ def written(models):
 
 
 def folds(count, seed, parts=5):
+    """Splits the indexes below `count` into random parts of nearly equal size."""
     order = numpy.random.RandomState(seed).permutation(count)
     return [[int(at) for at in order[part::parts]] for part in range(parts)]
 

@@ -3,8 +3,9 @@
 //! They exist only in builds with debug assertions; a release build has no trace of them. `FAILPOINT=name` aborts the
 //! process the first time it reaches that place, `FAILPOINT=name:3` the third time.
 
-/// The names of the external calls; each has a failpoint `.before` and one `.after`. Failpoints of commits are named after
-/// their write: `commit.checkpoint.before`, `commit.checkpoint.after`.
+/// The names of the external calls. Each has a failpoint `.before` and one `.after`, and the crash tests kill the
+/// program at all of them. Failpoints of commits are named after their write: `commit.checkpoint.before`,
+/// `commit.checkpoint.after`.
 pub const EXTERNAL_CALLS: &[&str] = &[
     "mailbox.apply",
     "mailbox.probe",
@@ -72,16 +73,18 @@ pub fn hit(name: &str, when: &str) {
     }
 }
 
+/// Does nothing: a release build has no failpoints.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub const fn hit(_name: &str, _when: &str) {}
 
-/// The failpoint before or after a commit that holds a write of this name.
+/// Aborts the process if `FAILPOINT` names this side (`before` or `after`) of a commit that holds a write of this name.
 #[cfg(debug_assertions)]
 pub fn hit_commit(write: &str, when: &str) {
     hit(&format!("commit.{write}"), when);
 }
 
+/// Does nothing: a release build has no failpoints.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub const fn hit_commit(_write: &str, _when: &str) {}

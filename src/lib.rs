@@ -1,6 +1,6 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
-// words
+// values and infrastructure
 pub mod clock;
 pub mod config;
 pub mod document;
@@ -31,7 +31,7 @@ pub mod reflection;
 pub mod store;
 pub mod witness;
 
-// the night
+// the nightly job
 pub mod nightly;
 
 // running it

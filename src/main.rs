@@ -1,4 +1,4 @@
-//! The thin binary: everything is in the library.
+//! The binary: installs the TLS provider and calls the command line. Everything else is in the library.
 
 fn main() -> std::process::ExitCode {
     adjutant::tls::install_provider();

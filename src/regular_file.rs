@@ -10,12 +10,13 @@ use std::{
     path::Path,
 };
 
-/// Opens a file for reading.
+/// Opens a regular file for reading. Anything else in its place is an error.
 pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens a file with these options, which must not set custom flags of their own.
+/// Opens a regular file with these options, which must not set custom flags of their own. Never blocks, whatever is in
+/// the place of the file.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
@@ -43,6 +44,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Returns the error for what is at `path`; none for a regular file or a path that cannot be looked up.
 fn refusal_at(path: &Path) -> Option<io::Error> {
     refusal(std::fs::metadata(path).ok()?.file_type())
 }

@@ -3,6 +3,6 @@
 /// Makes ring the provider of every connection. Called by the binary before anything else, and by tests that make
 /// connections of their own; calling it again changes nothing.
 pub fn install_provider() {
-    // It fails only when a provider is installed already, which is what is wanted.
+    // Installing fails only when a provider is installed already, which is the wanted state.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -1,4 +1,4 @@
-//! The time this process and its threads have spent on a processor, from /proc, and that of spans, from their threads' clocks.
+//! CPU times: of this process and its threads from /proc, and of tracing spans from the clocks of their threads.
 
 use std::{
     cell::Cell,
@@ -15,29 +15,29 @@ use anyhow::{Context as _, anyhow, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use tracing::{Event, Metadata, Subscriber, span};
 
-/// USER_HZ: fixed at 100 on every Linux that a program can see.
+/// One tick of /proc (USER_HZ), which is a hundredth of a second on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// User and system time of all threads, also of those that have ended.
+/// Returns the user and system time of all threads of this process, including those that have ended.
 pub(crate) fn process() -> anyhow::Result<Duration> {
     ticks(13).and_then(|user| Ok(user + ticks(14)?))
 }
 
-/// User and system time of all children that were waited for.
+/// Returns the user and system time of all child processes that have been waited for.
 pub(crate) fn children() -> anyhow::Result<Duration> {
     ticks(15).and_then(|user| Ok(user + ticks(16)?))
 }
 
-/// Fields of `/proc/self/stat`, counted from 0.
+/// Returns a time from `/proc/self/stat`; fields are counted from 0.
 fn ticks(field: usize) -> anyhow::Result<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").context("reading the times of this process")?;
-    // The second field is a name in brackets that may hold blanks.
+    // The second field is a name in brackets that may contain blanks.
     let (_, rest) = stat.rsplit_once(')').context("a stat line")?;
     let count: u32 = rest.split_whitespace().nth(field - 2).context("a stat field")?.parse()?;
     Ok(TICK * count)
 }
 
-/// Of the living threads of that name, to the nanosecond.
+/// Returns the CPU time of the living threads of that name, in nanoseconds.
 pub(crate) fn threads_named(name: &str) -> anyhow::Result<Duration> {
     let mut total = Duration::ZERO;
     for task in fs::read_dir("/proc/self/task")? {
@@ -52,29 +52,31 @@ pub(crate) fn threads_named(name: &str) -> anyhow::Result<Duration> {
     Ok(total)
 }
 
-/// Counts the time that threads spend inside the spans of some names. They do not nest.
+/// A tracing subscriber that counts the CPU time spent inside spans of some names. These spans must not nest.
 pub(crate) struct Spans(&'static [&'static str]);
 
-/// What was spent inside the spans of a name, and how many there were.
+/// The time spent inside the spans of one name, and their number.
 struct Sum {
     nanos: AtomicU64,
     spans: AtomicU64,
 }
 
+/// How many names can be counted at once.
 const MOST_NAMES: usize = 4;
 static SUMS: [Sum; MOST_NAMES] = [const { Sum { nanos: AtomicU64::new(0), spans: AtomicU64::new(0) } }; MOST_NAMES];
 
-/// Of one look at a thread's clock, which is a system call.
+/// The cost of reading a thread's clock, which is a system call.
 static PRICE: OnceLock<Duration> = OnceLock::new();
 
 thread_local! {
+    /// The thread's CPU time when it entered its span.
     static ENTERED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
 impl Spans {
-    /// From now on, for the whole process.
+    /// Starts counting, for the whole process. Measures first what the counting itself costs.
     pub(crate) fn count(names: &'static [&'static str]) -> anyhow::Result<()> {
-        ensure!(names.len() <= MOST_NAMES, "so many names are not counted");
+        ensure!(names.len() <= MOST_NAMES, "at most {MOST_NAMES} names can be counted");
         const CALLS: u32 = 10_000;
         let begun = thread();
         (0..CALLS).for_each(|_| {
@@ -84,13 +86,13 @@ impl Spans {
         tracing::subscriber::set_global_default(Self(names)).context("counting spans")
     }
 
-    /// So far, of all threads, in the spans of the name that was given as the `nth`.
+    /// Returns the time that all threads have spent so far in the spans of the `nth` name.
     pub(crate) fn time(nth: usize) -> Duration {
         SUMS.get(nth).map_or(Duration::ZERO, |sum| Duration::from_nanos(sum.nanos.load(Ordering::Relaxed)))
     }
 
-    /// What the counting itself has cost so far, beside what it counted: of the two looks at the clock that a span takes,
-    /// half of each falls outside.
+    /// Returns what the counting itself has cost so far outside the counted time: a span reads the clock twice, and
+    /// half of each reading falls outside.
     pub(crate) fn toll() -> Duration {
         let spans: u64 = SUMS.iter().map(|sum| sum.spans.load(Ordering::Relaxed)).sum();
         PRICE.get().map_or(Duration::ZERO, |price| price.mul_f64(spans as f64))
@@ -126,7 +128,7 @@ impl Subscriber for Spans {
     fn event(&self, _: &Event<'_>) {}
 }
 
-/// Of this thread, to the nanosecond.
+/// Returns the CPU time of this thread, in nanoseconds.
 fn thread() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())

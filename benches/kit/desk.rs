@@ -19,14 +19,15 @@ use super::mails::{Mix, mail};
 
 pub(crate) const ACCOUNT: &str = "bench";
 const CONFIG: &str = "[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\n[[account]]\nname = \"bench\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n";
-/// A file younger than a moment may be half a mail, and is left for later; generated ones are whole.
+/// Age that is given to generated files. The program leaves a very young file for later, because it may be incomplete.
 const OLD_ENOUGH: Duration = Duration::from_secs(60);
 
-/// All benches stand at one moment, so that "by Friday" is the same day in each.
+/// Returns the time at which the clock of all benchmarks is stopped, so that "by Friday" is the same day in each.
 pub(crate) fn now() -> anyhow::Result<Instant> {
     "2026-11-16T08:00:00Z".parse().context("a moment")
 }
 
+/// Creates or opens the home and makes its account active.
 pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
     fs::create_dir_all(root)?;
     fs::write(root.join("adjutant.toml"), CONFIG)?;
@@ -45,11 +46,12 @@ pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
     Ok(app)
 }
 
+/// Starts a worker for the home.
 pub(crate) async fn worker(app: &App) -> anyhow::Result<Worker> {
     app.worker().start().await?.map_err(Into::into)
 }
 
-/// Puts mails `from..to` into the Maildir.
+/// Puts the mails of these numbers into the Maildir.
 pub(crate) fn deliver(root: &Path, numbers: std::ops::Range<u64>, mix: Mix) -> anyhow::Result<()> {
     let written = SystemTime::now() - OLD_ENOUGH;
     for number in numbers {

@@ -1,22 +1,24 @@
-//! Mail as people get it, made from a seed: requests, invoices, meetings, questions, newsletters, receipts, notes, Hebrew.
+//! Generates mail like that of real mailboxes from a seed: requests, invoices, meetings, questions, newsletters,
+//! receipts, notes, Hebrew.
 
 use std::fmt::Write as _;
 
 use adjutant::model::Instant;
 
-/// Everything else about a generated mail follows from its number.
+/// The settings of the generator. Everything else about a mail follows from its number.
 #[derive(Clone, Copy)]
 pub(crate) struct Mix {
-    /// Of a hundred mails, those that ask for something.
+    /// How many of a hundred mails ask for something.
     pub(crate) asking: u64,
-    /// The moment of the newest; the others were written in the ten days before.
+    /// The date of the newest mail. The others were written in the ten days before.
     pub(crate) now: Instant,
 }
 
-/// SplitMix64: the same mails on every machine.
+/// The random number generator SplitMix64, which produces the same mails on every machine.
 struct SeededRandom(u64);
 
 impl SeededRandom {
+    /// Returns a number below `sides`.
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -126,6 +128,7 @@ const DID: &[&str] = &[
 const PLACE: &[&str] =
     &["the main office", "Lisbon", "the second floor", "the harbour", "Leeds", "the old school", "Haifa", "the annex"];
 const DAY: &[&str] = &["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "tomorrow", "next week"];
+/// Requests. `{q}`, `{t}`, `{d}` and `{p}` stand for a quality, a thing, a day and a person.
 const ASKS: &[&str] = &[
     "Could you please send me the {q} {t} by {d}?",
     "Please review the {q} {t} and let me know what you think.",
@@ -134,11 +137,13 @@ const ASKS: &[&str] = &[
     "Would you mind checking the {t} again and sending it to {p}?",
     "Please prepare the {t} for {d} and call me when it is done.",
 ];
+/// Proposals of a meeting.
 const MEETS: &[&str] = &[
     "Could we meet on {d} at 10:00 to go over the {t}?",
     "Let's have a 30-min call about the {q} {t} on {d}.",
     "Are you free on {d} at 15:30 for a short meeting about the {t}?",
 ];
+/// Questions.
 const WONDERS: &[&str] = &[
     "When will the {q} {t} be ready?",
     "Do you know who has the key to the {t}?",
@@ -156,7 +161,7 @@ const HEBREW: &[&str] = &[
     "הגינה פורחת והילדים חזרו לבית הספר.",
 ];
 
-/// The file of mail `number`.
+/// Returns the bytes of mail `number`.
 pub(crate) fn mail(number: u64, mix: Mix) -> Vec<u8> {
     let mut dice = SeededRandom(number.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 20_261_115);
     let (first, last, firm) = (dice.pick(FIRST), dice.pick(LAST), dice.pick(FIRM));
@@ -191,13 +196,15 @@ pub(crate) fn mail(number: u64, mix: Mix) -> Vec<u8> {
     mail.into_bytes()
 }
 
+/// The content of a mail before it is encoded.
 struct Body {
     subject: String,
     text: String,
-    /// Header lines beyond the usual.
+    /// Header fields beyond those that every mail has.
     more: String,
 }
 
+/// Returns the content of a mail that asks for something.
 fn asking(dice: &mut SeededRandom, sort: u64, number: u64) -> Body {
     let wish = match sort {
         0..40 => fill(dice, ASKS),
@@ -233,6 +240,7 @@ fn invoice(dice: &mut SeededRandom, number: u64) -> Body {
     Body { subject: format!("Invoice {number}"), text, more: String::new() }
 }
 
+/// Returns the content of a mail that asks for nothing.
 fn telling(dice: &mut SeededRandom, number: u64, sort: u64) -> Body {
     let length = dice.roll(26) + 6;
     match sort {
@@ -264,6 +272,7 @@ fn telling(dice: &mut SeededRandom, number: u64, sort: u64) -> Body {
     }
 }
 
+/// Returns a sentence with its placeholders filled in.
 fn fill(dice: &mut SeededRandom, from: &[&'static str]) -> String {
     let pattern = dice.pick(from);
     pattern
@@ -273,7 +282,7 @@ fn fill(dice: &mut SeededRandom, from: &[&'static str]) -> String {
         .replace("{p}", dice.pick(FIRST))
 }
 
-/// Sentences that ask for nothing.
+/// Returns sentences that ask for nothing.
 fn story(dice: &mut SeededRandom, sentences: u64) -> String {
     let mut text = String::new();
     for nth in 0..sentences {

@@ -1,4 +1,4 @@
-//! What the benches share: the table they print, a folder on a real disk, the time threads spent, and mail to read.
+//! What the benchmarks share: the table they print, a folder on a real disk, CPU times, and generated mail.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
@@ -10,12 +10,13 @@ use std::io::{self, Write as _};
 
 use anyhow::Context as _;
 
-/// On the disk that holds the build: the system's folder for temporary files may be memory, where an fsync is free.
+/// Creates a folder on the disk that holds the build. The system's folder for temporary files may be in memory, where
+/// an fsync costs nothing.
 pub(crate) fn folder() -> anyhow::Result<tempfile::TempDir> {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).context("making a folder for the bench")
 }
 
-/// Threads as the program itself has them.
+/// Creates a runtime with as many threads as the program itself uses.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
     tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build().context("a runtime")
@@ -27,11 +28,12 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
+/// Returns the largest value.
 pub(crate) fn best(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// What a figure should reach.
+/// The value that a figure should reach.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
     None,
@@ -49,7 +51,7 @@ impl Goal {
     }
 }
 
-/// One line per figure: name, value, unit, ratio, goal, ok or MISS. A goal on a ratio judges the ratio.
+/// Prints one line per figure: name, value, unit, ratio, goal, and `ok` or `MISS`.
 pub(crate) struct Table {
     title: &'static str,
     figures: usize,
@@ -62,10 +64,12 @@ impl Table {
         Ok(Self { title, figures: 0, missed: 0 })
     }
 
+    /// Prints a figure whose value is compared with the goal.
     pub(crate) fn value(&mut self, name: &str, value: f64, unit: &str, goal: Goal) -> anyhow::Result<()> {
         self.row(name, value, unit, None, goal)
     }
 
+    /// Prints a figure whose ratio, not its value, is compared with the goal.
     pub(crate) fn ratio(&mut self, name: &str, value: f64, unit: &str, ratio: f64, goal: Goal) -> anyhow::Result<()> {
         self.row(name, value, unit, Some(ratio), goal)
     }
@@ -84,6 +88,7 @@ impl Table {
         line(&format!("{name:<46} {value:>10.digits$} {unit:<9} {ratio:>6} {goal:>9} {verdict}"))
     }
 
+    /// Prints how many goals were missed. A missed goal does not fail the benchmark: machines differ.
     pub(crate) fn end(self) -> anyhow::Result<()> {
         let Self { title, figures, missed } = self;
         line(&format!("{title}: {figures} figures, {missed} missed their goal\n"))

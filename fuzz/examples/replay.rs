@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         eprintln!("usage: replay TARGET FILE…");
         return ExitCode::from(2);
     };
-    let run = entry::target(&target);
+    let run = entry::find_target(&target);
     let mut over = 0;
     for file in arguments {
         let bytes = match fs::read(&file) {
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         };
         // The first run also pays for tables that are made once in the life of the program.
         let took = (0..3).map(|_| entry::cpu_time(|| run(&bytes))).min().unwrap_or_default();
-        if took > entry::BOUND {
+        if took > entry::CPU_TIME_LIMIT {
             over += 1;
             println!("{file}: {took:?}");
         }

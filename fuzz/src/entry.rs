@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their inputs: the parsers of everything that strangers, scripts and models write, each
-//! entered where the program enters it.
+//! What the fuzz targets do with their inputs: they run the parsers of everything that strangers, scripts and models
+//! write, each through the entry point that the program uses.
 
 use std::{
     collections::HashMap,
@@ -24,13 +24,15 @@ use adjutant::{
 use chrono::{NaiveTime, Weekday};
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time that one input of up to [`LARGEST`] bytes may take in an optimised build without instrumentation.
+/// CPU time that one input of up to [`MAX_INPUT_BYTES`] bytes may take in an optimised build without instrumentation.
 pub const CPU_TIME_LIMIT: Duration = Duration::from_millis(250);
+/// Size of the largest input that is tried.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024;
 
-/// Reads an input as the program would.
+/// Parses an input as the program would. It must not panic, whatever the bytes are.
 pub type FuzzTarget = fn(&[u8]);
 
+/// All targets by name.
 pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("mail", mail),
     ("ics", ics),
@@ -41,13 +43,13 @@ pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("model_answer", model_answer),
 ];
 
-/// The target of that name.
+/// Returns the target of that name; panics if there is none.
 pub fn find_target(name: &str) -> FuzzTarget {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target {name}")).1
 }
 
-/// CPU time of this thread for some work.
+/// Returns the CPU time that this thread needs for some work.
 pub fn cpu_time(work: impl FnOnce()) -> Duration {
     let now = || {
         let at = clock_gettime(ClockId::ThreadCPUTime);
@@ -58,7 +60,7 @@ pub fn cpu_time(work: impl FnOnce()) -> Duration {
     now().saturating_sub(before)
 }
 
-/// The person the mails are for.
+/// Returns the person whom the mails are for.
 pub fn me() -> &'static Me {
     &ME
 }
@@ -75,13 +77,13 @@ static ME: LazyLock<Me> = LazyLock::new(|| Me {
     languages: vec!["en".into(), "he".into()],
 });
 
-/// A stopped clock.
+/// Returns the time at which the clock is stopped.
 pub fn now() -> Instant {
     static NOW: OnceLock<Instant> = OnceLock::new();
     *NOW.get_or_init(|| "2026-11-16T08:00:00Z".parse().unwrap_or_else(|_| panic!("a date")))
 }
 
-/// Bytes to a mail, the mail to a plan, the plan to facts.
+/// Parses bytes as a mail, reads its tasks and collects their facts.
 pub fn mail(bytes: &[u8]) {
     let trust = TrustedServers { servers: vec!["mx.home.example".into()] };
     if let Ok(mail) = parse_mail(bytes, &trust) {
@@ -89,7 +91,7 @@ pub fn mail(bytes: &[u8]) {
     }
 }
 
-/// A mail to a plan, by its own words and as a person may force it.
+/// Reads a mail for its tasks, as it is and as if a person had asked for a task.
 pub fn read_parsed_mail(mail: &Mail) -> Reading {
     let context = ReadContext { me: &ME, now: now(), known_contact: false, thread_mine: false };
     let reading = reading::read(mail, &context);
@@ -101,19 +103,19 @@ pub fn read_parsed_mail(mail: &Mail) -> Reading {
     reading
 }
 
-/// The bytes as the calendar part of a mail.
+/// Parses the bytes as the calendar part of a mail.
 pub fn ics(bytes: &[u8]) {
     let head = b"From: a@b.example\nSubject: x\nContent-Type: text/calendar; method=REQUEST; charset=utf-8\n\n";
     mail(&[head, bytes].concat());
 }
 
-/// The bytes as what a trusted server says about the sender.
+/// Parses the bytes as what a trusted server recorded about the sender.
 pub fn authentication_results(bytes: &[u8]) {
     let (head, tail) = (b"Authentication-Results: mx.home.example; ", b"\nFrom: a@b.example\nSubject: x\n\nx\n");
     mail(&[head, bytes, tail].concat());
 }
 
-/// A rules file, read, checked and asked.
+/// Parses a rules file, lints it and ranks a task by it.
 pub fn rules(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(rules) = RuleSet::parse("priority.yml", text) {
@@ -122,6 +124,7 @@ pub fn rules(bytes: &[u8]) {
     }
 }
 
+/// Returns facts that have a value for every field a rule can test.
 fn sample_facts() -> Facts {
     Facts {
         sender: "ann@shop.example".into(),
@@ -144,17 +147,19 @@ fn sample_facts() -> Facts {
     }
 }
 
+/// Parses a policy file.
 pub fn policy(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         drop(EffectPolicy::parse(text));
     }
 }
 
+/// Parses a decision file of the approval queue.
 pub fn decision_file(bytes: &[u8]) {
     drop(DecisionFile::parse(ItemId::derive(now(), &["fuzz"]), bytes));
 }
 
-/// What a model's server answers, in each provider's shape, and what the model said, for each question.
+/// Parses the bytes as a provider's response in each format, and as an answer of the model to each prompt.
 pub fn model_answer(bytes: &[u8]) {
     for provider in Provider::ALL {
         if let Ok(raw) = parse_provider_reply(*provider, bytes) {
@@ -166,7 +171,7 @@ pub fn model_answer(bytes: &[u8]) {
     }
 }
 
-/// One of each, about one mail.
+/// Returns one input of each prompt, all about one mail.
 fn sample_inquiries() -> &'static [PromptInput] {
     static QUESTIONS: LazyLock<Vec<PromptInput>> = LazyLock::new(|| {
         let mail = Mail { subject: "Report".into(), text: "Could you send the report?".into(), ..Mail::default() };

@@ -1,18 +1,18 @@
-//! The fuzz targets. What each does with an input stands in [`entry`], which the tests of the program use too.
+//! The fuzz targets. What each does with an input is in [`entry`], which the tests of the program use too.
 
 pub mod entry;
 
 use std::{fs, hash::Hasher as _, path::PathBuf};
 
-/// Where an input that took long is put, to be tried again without instrumentation.
+/// The environment variable that names the folder for slow inputs, which are tried again without instrumentation.
 const SLOW: &str = "FUZZ_SLOW";
 
-/// Runs a target. A panic ends the process, as libFuzzer wants it; an input over the bound is put aside, because
-/// instrumented code is slower and `replay` has the last word on time.
+/// Runs a target. A panic ends the process, as libFuzzer expects. A slow input is only put aside, because instrumented
+/// code is slower: `replay` decides whether it is too slow.
 pub fn fuzz(target: &str, bytes: &[u8]) {
-    let run = entry::target(target);
+    let run = entry::find_target(target);
     let took = entry::cpu_time(|| run(bytes));
-    if took > entry::BOUND
+    if took > entry::CPU_TIME_LIMIT
         && let Some(folder) = std::env::var_os(SLOW)
     {
         let mut name = std::hash::DefaultHasher::new();

@@ -23,7 +23,7 @@ impl AnchorFile {
         Self(path)
     }
 
-    /// Appends a head and returns when it is on the disk.
+    /// Appends a head and returns when it is on the disk. The head must have been committed before.
     pub(super) fn append(&self, head: &AuditHead, now: Instant) -> io::Result<()> {
         failpoint::around("anchor.append", || append_line(&self.0, &format!("{} {} {now}\n", head.seq, head.hash)))
     }

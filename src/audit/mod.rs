@@ -24,8 +24,8 @@ pub use anchor::AnchorFile;
 pub struct AuditEvidence {
     anchor: Arc<AnchorFile>,
     witness: Witness,
-    /// Locked while heads are recorded or compared, so that no process sees a head in the anchor file and not yet in the
-    /// witness.
+    /// Locked while heads are recorded or compared, so that no process sees a head in the anchor file and not yet in
+    /// the witness.
     data_folder: PathBuf,
 }
 
@@ -166,6 +166,7 @@ impl AuditEvidence {
         verifying.await.context("verifying the audit chain")?
     }
 
+    /// Checks the witness's head like one more anchor, then looks for anchors and a witness that are missing.
     fn verify_blocking(&self, store: &Store, found: &RecordedHeads) -> anyhow::Result<EvidenceVerification> {
         let mut heads = found.anchors.as_ref().ok().cloned().flatten().unwrap_or_default();
         let anchors = heads.len();
@@ -218,10 +219,14 @@ impl AuditEvidence {
 
 /// What the database stores about the records outside it, so that a missing one is noticed.
 enum RecordedFlag {
+    /// The anchor file holds a head.
     Anchored,
+    /// Whether the witness is kept.
     Witness(WitnessKept),
 }
 
+/// Stores the flags as settings, after the records outside exist, so that a crash in between never looks like a
+/// restore.
 async fn store_flags(store: &Store, flags: Vec<RecordedFlag>) -> anyhow::Result<()> {
     for flag in flags {
         let (name, value) = match flag {
@@ -267,7 +272,8 @@ fn find_witness_problem(chain: &AuditChain, found: &RecordedHeads) -> Option<Str
     }
 }
 
-/// Returns why a witness that was kept before cannot be read now. That contradicts nothing, but it proves nothing either.
+/// Returns why a witness that was kept before cannot be read now. That contradicts nothing, but it proves nothing
+/// either.
 fn find_witness_absence(chain: &AuditChain, witness: &WitnessFileStatus) -> Option<String> {
     match witness {
         WitnessFileStatus::Unavailable(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),

@@ -1,4 +1,6 @@
-//! `[[account]]`: where mail comes from.
+//! The section `[[account]]`: where mail comes from and how it is sent.
+//!
+//! Every check is here, so that later code never meets a path, label or address that was not validated.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,66 +12,73 @@ use super::{
 };
 use crate::model::{AccountId, MailboxKind, Since};
 
-/// What Gmail's own servers call themselves in Authentication-Results.
+/// The name that Gmail's own servers use in Authentication-Results.
 const GMAIL_SERVER: &str = "mx.google.com";
+/// The default file with the OAuth client that Google's console creates, in the home.
 const CLIENT_FILE: &str = "google-client.json";
-/// How far back the first look goes unless told.
+/// How far back the first poll goes unless the configuration says otherwise.
 const FIRST_LOOK_DAYS: u32 = 7;
-/// Queueing a message takes a moment; a transport that takes this long hangs, unless the person knows better.
+/// Seconds. Queueing a message takes a moment: a transport that takes longer hangs, unless the person knows better.
 const DEFAULT_SENDMAIL_TIMEOUT: u64 = 60;
-/// A stop waits for a transport that is at work, so its patience has an end.
+/// Seconds. The daemon waits for a running transport before it stops, so the timeout is bounded.
 const MAX_SENDMAIL_TIMEOUT: u64 = 600;
 
+/// One account, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountConfig {
     pub name: AccountId,
     pub kind: AccountKind,
-    /// What it writes as, if not as the first address of `[me]`; lower case.
+    /// The address that the account writes as, in lower case; none for the first address of `[me]`.
     pub address: Option<String>,
-    /// The receiving servers whose Authentication-Results count.
+    /// The receiving servers whose Authentication-Results headers count. Without one no sender is verified.
     pub trusted_servers: Vec<String>,
-    /// Addresses, or domains with an @ before them, whose mail is never worked.
+    /// Senders whose mail is stored but never worked: addresses, or domains with an @ before them.
     pub never_touch: Vec<String>,
-    /// Ours to play with: acts from the start. Every other account starts in observe mode.
+    /// Whether this is the sample account, which starts in active mode. Every other account starts in observe mode.
     pub is_sample: bool,
 }
 
+/// What kind of mailbox the account is, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccountKind {
     Maildir {
         path: PathBuf,
-        /// Without one, an approved mail ends as saved.
+        /// The program that transmits mail. Without one, an approved mail is saved in Sent and not transmitted.
         sendmail: Option<SendmailConfig>,
     },
     Gmail(GmailConfig),
 }
 
-/// The program that transmits mail.
+/// The program that transmits mail for a Maildir account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendmailConfig {
-    /// The program and its arguments, with spaces between.
+    /// The full path of the program and its arguments, separated by spaces.
     pub command_line: String,
-    /// How long it may take; then it is stopped.
+    /// How long the program may take before it is stopped.
     pub timeout: Duration,
 }
 
+/// The settings of a Gmail account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GmailConfig {
-    /// Labels whose mail is worked.
+    /// The labels whose mail is worked.
     pub labels: Vec<String>,
+    /// How far back the first poll goes.
     pub since: Since,
-    /// What Google's console hands out for a desktop app.
+    /// The file with the OAuth client that Google's console creates for a desktop app.
     pub client_file: PathBuf,
+    /// The file that keeps the sign-in of this account.
     pub token_file: PathBuf,
-    /// Events and free times too.
+    /// Whether events and free times are used too.
     pub calendar: bool,
     pub push: Option<PushConfig>,
-    /// Where the APIs are, if not at Google.
+    /// The address of the Gmail and calendar APIs; none for Google's own. Tests set it.
     pub api: Option<String>,
+    /// The address of the Pub/Sub API; none for Google's own.
     pub pubsub_api: Option<String>,
 }
 
-/// A Pub/Sub topic Gmail writes to, and a subscription we pull from.
+/// The Pub/Sub topic that Gmail notifies, and the subscription that the program pulls from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushConfig {
     pub topic: String,
@@ -85,7 +94,7 @@ impl AccountKind {
         }
     }
 
-    /// Whether an approved mail leaves the house.
+    /// Returns whether an approved mail is transmitted, not only saved.
     pub fn transmits(&self) -> bool {
         match self {
             Self::Maildir { sendmail, .. } => sendmail.is_some(),
@@ -93,13 +102,13 @@ impl AccountKind {
         }
     }
 
-    /// Whether there is a calendar beside it.
+    /// Returns whether the account has a calendar.
     pub fn keeps_calendar(&self) -> bool {
         matches!(self, Self::Gmail(gmail) if gmail.calendar)
     }
 }
 
-/// The mailbox that is there before there is a real one.
+/// Returns the sample account, which exists until the configuration names a real one.
 pub(super) fn sample_account(home: &Home) -> AccountConfig {
     AccountConfig {
         name: AccountId::from(SAMPLES_ACCOUNT),
@@ -111,6 +120,7 @@ pub(super) fn sample_account(home: &Home) -> AccountConfig {
     }
 }
 
+/// Checks all accounts. Returns the first problem as a sentence that names the key and what was expected.
 pub(super) fn validate_accounts(raw: &RawConfig, home: &Home) -> Result<Vec<AccountConfig>, String> {
     let zone = raw.me.time_zone.parse().unwrap_or(Tz::UTC);
     let mut accounts: Vec<AccountConfig> = Vec::new();
@@ -143,6 +153,7 @@ pub(super) fn validate_accounts(raw: &RawConfig, home: &Home) -> Result<Vec<Acco
     Ok(accounts)
 }
 
+/// Accepts names that are safe in a file name and not used by the program itself.
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(plain) || [SAMPLES_ACCOUNT, "local", ".", ".."].contains(&name) {
@@ -153,6 +164,7 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks the settings of a Maildir account, and refuses those that only a Gmail account has.
 fn validate_maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, String> {
     let name = &account.name;
     let path = account.path.as_ref().ok_or_else(|| format!("account '{name}' has no path"))?;
@@ -171,6 +183,7 @@ fn validate_maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, St
     Ok(AccountKind::Maildir { path: home.root().join(path), sendmail: validate_sendmail(account)? })
 }
 
+/// Checks the settings of a Gmail account, and refuses those that only a Maildir account has.
 fn validate_gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, String> {
     let name = &account.name;
     if account.path.is_some() || account.sendmail.is_some() || account.sendmail_patience.is_some() {
@@ -201,6 +214,7 @@ fn parse_since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
     }
 }
 
+/// Returns the address in lower case. What could break out of a header field is refused.
 fn parse_own_address(text: &str) -> Result<String, String> {
     let address = text.trim().to_lowercase();
     let whole = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
@@ -218,6 +232,8 @@ fn parse_never_touch(text: &str) -> Result<String, String> {
     Err(format!("account.never_touch has '{text}'; expected an address or @domain"))
 }
 
+/// Returns the transport, if there is one. A relative path is refused, because what it names would depend on where the
+/// daemon was started.
 fn validate_sendmail(account: &RawAccount) -> Result<Option<SendmailConfig>, String> {
     let seconds = account.sendmail_patience.unwrap_or(DEFAULT_SENDMAIL_TIMEOUT);
     if !(1..=MAX_SENDMAIL_TIMEOUT).contains(&seconds) {

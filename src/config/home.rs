@@ -1,10 +1,12 @@
-//! Where rules, guidelines and data live.
+//! The home: the folder with configuration, rules and data, and the path of everything in it.
 
 use std::path::{Path, PathBuf};
 
+/// The folder of one installation. Paths in the configuration are relative to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home(PathBuf);
 
+/// Neither the current folder nor one above it is a home.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "no home here: neither {0} nor a folder above it has adjutant.toml or rules/. Make one with `adjutant init`, or name one with --home DIR"
@@ -12,11 +14,12 @@ pub struct Home(PathBuf);
 pub struct NoHome(String);
 
 impl Home {
+    /// Takes this folder as the home, whatever is in it.
     pub fn at(root: PathBuf) -> Self {
         Self(root)
     }
 
-    /// The given one, or the nearest folder upward that looks like one.
+    /// Returns the given home, or the nearest folder upward that has a configuration file or rules.
     pub fn find(given: Option<PathBuf>, here: &Path) -> Result<Self, NoHome> {
         if let Some(root) = given {
             return Ok(Self(root));
@@ -38,7 +41,7 @@ impl Home {
         self.0.join("rules/priority.yml")
     }
 
-    /// A copy of the rules file as it was when it was last whole.
+    /// Returns the file that keeps the last good rules. It counts while the rules file is broken.
     pub fn last_good_rules(&self) -> PathBuf {
         self.data().join("rules.good.yml")
     }
@@ -63,6 +66,7 @@ impl Home {
         self.data().join("reflections")
     }
 
+    /// Returns the folder under which tools create folders.
     pub fn files(&self) -> PathBuf {
         self.data().join("files")
     }
@@ -71,26 +75,27 @@ impl Home {
         self.0.join("rules/policy.yml")
     }
 
-    /// The approval queue, as files.
+    /// Returns the folder of the approval queue.
     pub fn queue(&self) -> PathBuf {
         self.data().join("hitl_queue")
     }
 
-    /// Where an account's sign-in is kept.
+    /// Returns the file that keeps the sign-in of an account.
     pub fn token_file(&self, account: &str) -> PathBuf {
         self.data().join("accounts").join(format!("{account}.token"))
     }
 
-    /// Outside the database, so that a restored one is noticed.
+    /// Returns the file that keeps the epoch outside the database, so that a restored database is detected.
     pub fn epoch_file(&self) -> PathBuf {
         self.data().join("epoch")
     }
 
-    /// Heads of the audit chain, outside the database.
+    /// Returns the file that keeps heads of the audit chain outside the database.
     pub fn anchor_file(&self) -> PathBuf {
         self.data().join("audit.anchor")
     }
 
+    /// Returns the file that the worker locks, so that there is one per data folder.
     pub fn lock_file(&self) -> PathBuf {
         self.data().join("worker.lock")
     }

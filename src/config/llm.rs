@@ -1,4 +1,6 @@
-//! `[llm]`: which model, where its key is, what it may cost.
+//! The section `[llm]`: which model, where its key is, what it may cost.
+//!
+//! A key is never accepted for an address that would carry it unencrypted over a network.
 
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use super::{
 };
 use crate::model::llm::{BudgetLimits, LlmSettings, Provider, SpendLimit, TokenPrice};
 
+/// Checks the section. Returns none when no model is configured.
 pub(super) fn validate_llm(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, String> {
     let provider: Provider = raw.provider.parse().map_err(|error| format!("llm.provider: {error}"))?;
     if provider == Provider::Off {
@@ -42,6 +45,8 @@ pub(super) fn validate_llm(raw: RawLlm, home: &Home) -> Result<Option<LlmSetting
     }))
 }
 
+/// Returns the address of the server without a slash at its end. Plain http is accepted only without a key or to this
+/// machine.
 fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, String> {
     let known = match provider {
         Provider::OpenAi => "https://api.openai.com/v1",
@@ -68,6 +73,8 @@ fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, St
     Ok(url.to_owned())
 }
 
+/// Returns a limit on tokens and money, where 0 stands for no limit. Money without a price could never be counted, so
+/// it is refused.
 fn validate_limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<SpendLimit, String> {
     let most = check_amount(&format!("money_per_{per}"), money_limit)?;
     if most > 0.0 && raw.price_in <= 0.0 && raw.price_out <= 0.0 {

@@ -1,4 +1,4 @@
-//! `[memory]`: where vectors are kept and who makes them.
+//! The section `[memory]`: where the vectors are kept and what computes them.
 
 use super::{
     home::Home,
@@ -7,6 +7,8 @@ use super::{
 };
 use crate::model::memory::{EmbeddingsSettings, MemorySettings, QdrantSettings};
 
+/// Checks the section. With nothing set, vectors are kept in the database and computed by the embedder that is compiled
+/// in.
 pub(super) fn validate_memory(raw: &RawMemory, home: &Home) -> Result<MemorySettings, String> {
     Ok(MemorySettings { qdrant: validate_qdrant(raw, home)?, embeddings: validate_embeddings(raw, home)? })
 }
@@ -39,7 +41,7 @@ fn validate_embeddings(raw: &RawMemory, home: &Home) -> Result<Option<Embeddings
         return Err("memory.embeddings_url is set; memory.embeddings_model must name a model it has".into());
     }
     let dimension = raw.embeddings_dimension;
-    // More than any embedder in use has; a typing error else eats the memory.
+    // More than any embedder in use has. A larger number is a typing error that would use up the memory.
     if !(1..=8192).contains(&dimension) {
         return Err(format!(
             "memory.embeddings_dimension is {dimension}; expected what the model's vectors have, 1 to 8192"
@@ -48,7 +50,8 @@ fn validate_embeddings(raw: &RawMemory, home: &Home) -> Result<Option<Embeddings
     Ok(Some(EmbeddingsSettings { url: url.clone(), model: embeddings_model.clone(), key, dimension }))
 }
 
-/// A host and a path over a wire that nobody reads along, where a key goes over it. What may be a password is not repeated.
+/// Accepts an address of a host and a path. With a key it must be https or this machine. An address that may hold a
+/// password is not repeated in the error.
 fn check_address(key: &str, url: &str, such_as: &str, has_key: bool) -> Result<(), String> {
     if url.contains(['@', '?', '#']) {
         return Err(format!("{key} has more than a host and a path; expected such as \"{such_as}\""));

@@ -1,6 +1,6 @@
-//! `adjutant.toml`: every key has a default and an `ADJUTANT_…` variable. The only reader of the environment.
+//! The configuration: `adjutant.toml`, where every key has a default and an `ADJUTANT_…` variable.
 //!
-//! Raw text becomes a checked [`Config`] once; nobody asks again.
+//! The text becomes a checked [`Config`] once, and later code never checks again. Nothing else reads the environment.
 
 mod account;
 mod home;
@@ -25,28 +25,29 @@ use crate::{
     regular_file,
 };
 
+/// The whole configuration, checked.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub me: Me,
-    /// The labels the program may put on mail.
+    /// The labels that the program may put on mail.
     pub labels: Vec<String>,
-    /// Seconds between polls; file events make it faster.
+    /// Seconds between polls. File events and push notifications lead to a poll at once.
     pub poll_seconds: u64,
-    /// Mail that arrived longer ago opens no task.
+    /// Mail that arrived more days ago opens no task.
     pub old_after_days: u32,
-    /// Runs in flight.
+    /// How many runs are driven at the same time.
     pub in_flight: usize,
     /// When the nightly job and the daily ranking run, as a cron line in the person's time zone.
     pub nightly_schedule: String,
-    /// Where the witness of this home is kept, outside it; none when no place is known.
+    /// Where the witness of this home is kept, outside its data; none when no such folder is known.
     pub state_folder: Option<PathBuf>,
     pub memory: MemorySettings,
-    /// The model that helps; none: the rules alone.
+    /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
     pub accounts: Vec<AccountConfig>,
 }
 
-/// Something in the configuration is not as it must be.
+/// The configuration has an error. The text names the file, the key and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub struct BadConfig {
@@ -54,16 +55,16 @@ pub struct BadConfig {
     pub problem: String,
 }
 
-/// The account that shows what the program does before there is a real one.
+/// The name of the account that shows what the program does before there is a real one.
 pub const SAMPLES_ACCOUNT: &str = "samples";
-/// Whom the sample mails are written to. Nobody else is ever called so.
+/// The person that the sample mails are written to. Used only while the sample account is the only one.
 const SAMPLE_NAME: &str = "Alex Green";
 const SAMPLE_ADDRESS: &str = "you@home.example";
-/// What the sample mailbox's own server calls itself.
+/// The name of the receiving server in the sample mails.
 pub const SAMPLES_SERVER: &str = "mx.samples.example";
 
 impl Config {
-    /// Reads `adjutant.toml` of a home, if there is one, and the environment over it.
+    /// Reads `adjutant.toml` of a home, if there is one, and applies the environment over it.
     pub fn load(home: &Home) -> Result<Self, BadConfig> {
         let path = home.config_file();
         let file = path.display().to_string();
@@ -75,6 +76,7 @@ impl Config {
         Self::parse(&text, std::env::vars(), home).map_err(|problem| BadConfig { file, problem })
     }
 
+    /// Merges the text of the file with the variables and checks the result. The file must not hold keys of servers.
     fn parse(text: &str, vars: impl Iterator<Item = (String, String)>, home: &Home) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
         secret::reject_keys_in_file(&table, &home.config_file())?;
@@ -84,7 +86,7 @@ impl Config {
         for (old, new) in RENAMED_KEYS.iter().filter(|(old, _)| table.contains_key(*old)) {
             tracing::warn!("`{old}` in adjutant.toml is called `{new}` now; it still counts, please rename it");
         }
-        // Only the text knows its lines; a variable has none.
+        // Parsed again from the text, because only the text knows line numbers; a variable has none.
         let raw: raw::RawConfig = table.try_into().map_err(|error: toml::de::Error| {
             toml::from_str::<raw::RawConfig>(text)
                 .err()
@@ -97,6 +99,7 @@ impl Config {
 /// Keys that an earlier version had under another name. They are still read.
 const RENAMED_KEYS: &[(&str, &str)] = &[("daily", "nightly")];
 
+/// Checks the merged configuration. Without an account, the sample account is used.
 fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf>) -> Result<Config, String> {
     let accounts = account::validate_accounts(&raw, home)?;
     let accounts = if accounts.is_empty() { vec![account::sample_account(home)] } else { accounts };
@@ -119,7 +122,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         nightly_schedule: raw.nightly,
         state_folder: match state_folder::validate_state_folder(&raw.state, home)? {
             Some(named) => Some(named),
-            // A state folder inside the data would be put back with them; then there is none.
+            // A state folder inside the data would be restored together with it and could not give the restore away.
             None => usual_state.filter(|usual| !state_folder::is_inside(usual, &home.data())),
         },
         memory: memory::validate_memory(&raw.memory, home)?,
@@ -127,6 +130,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
     })
 }
 
+/// Checks the section `[me]`. The addresses of accounts count as the person's own.
 fn validate_me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String> {
     let time_zone: Tz = raw.time_zone.parse().map_err(|_| {
         format!("me.time_zone is '{}'; expected a name such as \"Europe/Berlin\" or \"UTC\"", raw.time_zone)

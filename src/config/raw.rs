@@ -1,10 +1,12 @@
-//! The file as it is written, before it is checked.
+//! The configuration file as it is written, before it is checked. Unknown keys are errors, so that no typing error is
+//! ignored.
 
 use serde::Deserialize;
 
-/// What `adjutant init` writes: every key, with its default.
+/// The file that `adjutant init` writes: every key, with its default.
 pub const TEMPLATE: &str = include_str!("template.toml");
 
+/// The whole file. What the keys mean is written in `template.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawConfig {
@@ -34,6 +36,7 @@ impl Default for RawConfig {
     }
 }
 
+/// The section `[me]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawMe {
@@ -60,6 +63,7 @@ impl Default for RawMe {
     }
 }
 
+/// The section `[mail]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawMail {
@@ -75,6 +79,7 @@ impl Default for RawMail {
     }
 }
 
+/// The section `[engine]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawEngine {
@@ -87,6 +92,7 @@ impl Default for RawEngine {
     }
 }
 
+/// The key `kind` of an account. Parsed by hand, so that the error names the key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) enum RawKind {
@@ -107,18 +113,18 @@ impl TryFrom<String> for RawKind {
     }
 }
 
-/// No `Debug`: a key may come in through a variable.
+/// The section `[memory]`. It has no `Debug`, because a variable may have brought a key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawMemory {
     pub(super) qdrant_url: String,
-    /// Only as a variable; in the file it is refused.
+    /// Set only by a variable; in the file it is refused.
     pub(super) qdrant_api_key: String,
     pub(super) qdrant_api_key_file: String,
     pub(super) collection: String,
     pub(super) embeddings_url: String,
     pub(super) embeddings_model: String,
-    /// Only as a variable; in the file it is refused.
+    /// Set only by a variable; in the file it is refused.
     pub(super) embeddings_key: String,
     pub(super) embeddings_key_file: String,
     pub(super) embeddings_dimension: usize,
@@ -140,14 +146,14 @@ impl Default for RawMemory {
     }
 }
 
-/// No `Debug`: the key may come in through a variable.
+/// The section `[llm]`. It has no `Debug`, because a variable may have brought the key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawLlm {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) base_url: String,
-    /// Only as a variable; in the file it is refused.
+    /// Set only by a variable; in the file it is refused.
     pub(super) key: String,
     pub(super) key_file: String,
     pub(super) timeout_seconds: u64,
@@ -180,6 +186,7 @@ impl Default for RawLlm {
     }
 }
 
+/// One `[[account]]`. Which keys belong to which kind is checked later, to say so in words.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawAccount {
@@ -214,6 +221,7 @@ pub(super) struct RawAccount {
     pub(super) pubsub_api: Option<String>,
 }
 
+/// The key `push` of a Gmail account, with both names in the form that Pub/Sub demands.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub(super) struct RawPush {

@@ -1,14 +1,15 @@
-//! Keys of servers: from a variable or a file that only the person can read, and never over an open wire.
+//! Keys of servers. They come from a variable or from a file that only the person can read, never from `adjutant.toml`,
+//! and are never sent unencrypted over a network.
 
 use std::{os::unix::fs::PermissionsExt as _, path::Path};
 
 use super::home::Home;
 use crate::model::Secret;
 
-/// The keys that `adjutant.toml` must not hold: it is made to be read, copied and shown.
+/// The keys that `adjutant.toml` must not hold, because people read, copy and show that file.
 const KEYS: [(&str, &str); 3] = [("llm", "key"), ("memory", "qdrant_api_key"), ("memory", "embeddings_key")];
 
-/// Refuses a configuration file that holds a key.
+/// Returns an error if the configuration file holds a key.
 pub(super) fn reject_keys_in_file(table: &toml::Table, file: &Path) -> Result<(), String> {
     let held = |section: &str, key: &str| {
         let value = table.get(section).and_then(toml::Value::as_table).and_then(|section| section.get(key));
@@ -25,7 +26,8 @@ pub(super) fn reject_keys_in_file(table: &toml::Table, file: &Path) -> Result<()
     }
 }
 
-/// A variable, or a file that nobody else can read. `name` is what the key is called in an error.
+/// Returns the key from the variable, or from a file that nobody else can read. `name` is the name of the key in
+/// errors.
 pub(super) fn read(name: &str, given: &str, file: &str, home: &Home) -> Result<Option<Secret>, String> {
     if !given.is_empty() {
         return Ok(Some(Secret::new(given.trim())));
@@ -47,7 +49,7 @@ pub(super) fn read(name: &str, given: &str, file: &str, home: &Home) -> Result<O
     }
 }
 
-/// Whether the host of an address, which may have a port and a path behind it, is this machine.
+/// Returns whether the host of an address, which may be followed by a port and a path, is this machine.
 pub(super) fn is_loopback(host: &str) -> bool {
     let name = host.split(['/', '?']).next().unwrap_or_default();
     let name = if name.starts_with('[') { name.split_inclusive(']').next() } else { name.split(':').next() };

@@ -4,7 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Home;
 
-/// The folder a person named. Inside `data/` it would be put back with what it is to tell about.
+/// Returns the folder that the person named, if any. A folder inside `data/` is refused: a restore of the data would
+/// restore the witness too, and so go unnoticed.
 pub(super) fn validate_state_folder(text: &str, home: &Home) -> Result<Option<PathBuf>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -16,12 +17,12 @@ pub(super) fn validate_state_folder(text: &str, home: &Home) -> Result<Option<Pa
     Ok(Some(folder))
 }
 
-/// Whether a path leads into a folder, whatever links and `..` it goes by.
+/// Returns whether a path leads into a folder, through whatever links and `..`.
 pub(super) fn is_inside(path: &Path, folder: &Path) -> bool {
     resolved(path).starts_with(resolved(folder))
 }
 
-/// Returns where a path leads to. Of what does not exist yet, `..` leads back and everything else is taken by its name.
+/// Returns where a path leads to. Links are followed as far as the path exists; behind that, `..` is resolved by name.
 fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut reached = PathBuf::new();
@@ -38,7 +39,7 @@ fn resolved(path: &Path) -> PathBuf {
     reached
 }
 
-/// `$XDG_STATE_HOME/adjutant`, or `~/.local/state/adjutant`.
+/// Returns `$XDG_STATE_HOME/adjutant`, or `~/.local/state/adjutant`.
 pub(super) fn default_state_folder(vars: &[(String, String)]) -> Option<PathBuf> {
     let named = |wanted: &str| {
         let found = vars.iter().find(|(name, _)| name == wanted);

@@ -1,17 +1,17 @@
-//! A vector as it is stored: a scale and one signed byte per dimension.
+//! Vectors by int8 quantisation, as they are stored: a scale, then one signed byte per dimension.
 
-/// The largest level; the scale says what it stands for.
+/// The largest value of a component. The scale says what it stands for.
 const MAX_INT8: f32 = 127.0;
 
 /// A stored vector, read in place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Int8VectorRef<'a> {
     pub scale: f32,
-    /// Signed bytes.
+    /// The components; each byte is an `i8`.
     pub values: &'a [u8],
 }
 
-/// The bytes of a vector.
+/// Returns the stored form of a vector. The error of a component is at most half a step of the scale.
 pub fn encode(vector: &[f32]) -> Vec<u8> {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     let scale = if largest > 0.0 { largest / MAX_INT8 } else { 1.0 };
@@ -19,14 +19,14 @@ pub fn encode(vector: &[f32]) -> Vec<u8> {
     scale.to_le_bytes().into_iter().chain(vector.iter().flat_map(level)).collect()
 }
 
-/// None when these are not the bytes of a vector of this dimension.
+/// Reads a stored vector; none when the bytes are not a vector of this dimension.
 pub fn decode(bytes: &[u8], dimension: usize) -> Option<Int8VectorRef<'_>> {
     let (scale, levels) = bytes.split_first_chunk::<4>()?;
     let scale = f32::from_le_bytes(*scale);
     (levels.len() == dimension && scale.is_finite() && scale > 0.0).then_some(Int8VectorRef { scale, values: levels })
 }
 
-/// The vector at length 1; none when it has no length, or one that is no number.
+/// Returns the vector with length 1; none when its length is zero or not finite.
 pub fn normalise(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::EPSILON {

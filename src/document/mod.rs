@@ -1,6 +1,7 @@
-//! Documents: tasks and mails as they are found, by words and by meaning.
+//! Documents: tasks and mails in the form in which they are found, by words and by meaning.
 //!
-//! Pure: snippets of a text, the words of the search index, vectors as they are stored. Searching is for `memory` and `store`.
+//! This module makes snippets of a text, the words of the full-text index, and the stored form of vectors. It does no
+//! I/O and no searching; `memory` and `store` do that.
 
 mod embedding;
 pub mod int8_vector;
@@ -12,27 +13,27 @@ use crate::model::Instant;
 pub use embedding::{DueDocument, EmbedFn, EmbeddedDocument, VectorDocument, VectorRow};
 pub use tokeniser::{QueryTerms, is_trigram, query_words, tokenise, tokenise_texts};
 
-/// A task or a mail as far as it is shown and weighed when it is found. Its title is a stranger's text.
+/// A task or a mail, as far as a search shows it and weighs it. Its title was written by a stranger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// `task:<ulid>` or `mail:<n>`.
+    /// The name of the document: `task:<ulid>` or `mail:<n>`.
     pub doc: String,
     pub title: String,
     pub at: Instant,
-    /// The address of who wrote; empty without one.
+    /// The address of the author; empty without one.
     pub person: String,
-    /// Empty without one.
+    /// The conversation; empty without one.
     pub thread: String,
 }
 
-/// What is found by words.
+/// A document that was found by its words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FullTextHit {
     pub document: Document,
-    /// BM25: higher is better.
+    /// The BM25 score: higher is better.
     pub score: f64,
-    /// How much of what the question says is in it, 0..=1; rare words say more.
+    /// The share of the question that is in the document, 0..=1. Rare words count more.
     pub share: f64,
-    /// Of the question, those that are in it.
+    /// The words of the question that are in the document.
     pub words: Vec<String>,
 }

@@ -1,33 +1,34 @@
-//! Our own words for the full-text index: folded the same way when stored and when asked, Hebrew included.
+//! The tokens of the full-text index. Stored texts and questions are folded in the same way, Hebrew included.
 //!
-//! A Hebrew word carries prefixes and endings, so it is also found by every three letters of it. English words are not:
-//! measured, that trebles the index and finds less.
+//! A Hebrew word carries prefixes and endings, so it is also found by its trigrams. English words have none: measured,
+//! trigrams treble the index and find less.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// A document's share of the index; more words add size, not findability.
+/// How many words of a document are indexed. More make the index larger and find no more.
 const WORDS_PER_DOCUMENT: usize = 400;
-/// Longer runs of letters are not words.
+/// A longer sequence of letters is not a word and is left out.
 const LONGEST_WORD: usize = 40;
-/// Words of a question that are weighed at all.
+/// How many words of a question are considered at all.
 const MAX_QUERY_WORDS: usize = 400;
-/// The word, and it without one and two prefixes.
+/// How many forms of a Hebrew word are indexed: the word, and the word without one and two prefixes.
 const MAX_FORMS: usize = 3;
-/// Letters of a piece of a Hebrew word: four, and pieces with the word's ends, found less.
+/// The length of a piece of a Hebrew word. Four letters, and pieces that mark the ends of a word, found less.
 const TRIGRAM_LETTERS: usize = 3;
-/// Of a document, beside its words.
+/// How many trigrams of a document are indexed, beside its words.
 const TRIGRAMS_PER_DOCUMENT: usize = 400;
-/// Sets pieces apart from words. The index takes every character beyond ASCII for a letter.
+/// The first character of a trigram, which tells it from a word. SQLite's `ascii` tokeniser takes every character
+/// beyond ASCII for a letter.
 const TRIGRAM_MARK: char = '·';
 /// Hebrew prefixes that are written together with the word: and, the, in, to, from, as, that.
 const HEBREW_PREFIXES: &[char] = &['ו', 'ה', 'ב', 'ל', 'מ', 'כ', 'ש'];
 
-/// The distinct words of `text`, in order, with a space between.
+/// Returns the distinct words of `text`, in order, separated by spaces.
 pub fn tokenise(text: &str) -> String {
     tokenise_texts(&[text])
 }
 
-/// The same of several texts.
+/// Returns the distinct words of several texts, as [`tokenise`] does for one.
 pub fn tokenise_texts(texts: &[&str]) -> String {
     let mut seen = DistinctWords::default();
     let mut cut = Vec::new();
@@ -59,18 +60,18 @@ pub fn tokenise_texts(texts: &[&str]) -> String {
     seen.text
 }
 
-/// The words of a document, each once, with a space between. They are known again by where they stand, so that a word
-/// costs no memory of its own; a general set took twice the time.
+/// A set of words that is also the indexed text: each word once, separated by spaces. The open-addressing table points
+/// into the text, so that a word needs no allocation of its own; the set of the standard library took twice the time.
 struct DistinctWords {
     text: String,
     count: usize,
-    /// Where a word stands, at the place its hash names or after it; nowhere while it is free.
+    /// Start and end of each word in `text`, in the slot of its hash or one after it; `(0, 0)` marks a free slot.
     slots: [(u32, u32); SLOTS],
 }
 
-/// More than a document has words and pieces; a power of two.
+/// The size of the table: a power of two, and more than a document can have words and trigrams.
 const SLOTS: usize = 1024;
-/// Room for most documents, so that it need not grow.
+/// Room for most documents, so that the text need not grow.
 const INITIAL_CAPACITY: usize = 2048;
 
 impl Default for DistinctWords {
@@ -96,7 +97,7 @@ impl DistinctWords {
         self.find_slot(word).and_then(|place| self.slots.get(place)).is_some_and(|place| *place != (0, 0))
     }
 
-    /// Where the word is, or would be.
+    /// Returns the slot that holds the word, or the free one where it belongs.
     fn find_slot(&self, word: &str) -> Option<usize> {
         let hash =
             word.bytes().fold(0_u64, |hash, byte| hash.rotate_left(7) ^ u64::from(byte)).wrapping_mul(HASH_MULTIPLIER);
@@ -111,17 +112,19 @@ impl DistinctWords {
     }
 }
 
+/// The golden ratio as a 64-bit fraction: it spreads hashes over the high bits, of which the slot is made.
 const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a question is looked up by.
+/// The terms that a question is looked up by.
 pub struct QueryTerms {
-    /// As a person knows them, most telling first.
+    /// The words as a person knows them, the longest first.
     pub words: Vec<String>,
-    /// What the index holds of each, with the place of the word it stands for.
+    /// The terms of the index, each with the position in `words` of the word it stands for.
     pub index_terms: Vec<(usize, String)>,
 }
 
 impl QueryTerms {
+    /// Returns the terms of a question. Each term stands once, for the first word that has it.
     pub fn parse(question: &str) -> Self {
         let words = query_words(question);
         let mut index_terms: Vec<(usize, String)> = Vec::new();
@@ -138,7 +141,7 @@ impl QueryTerms {
     }
 }
 
-/// The words of a question, most telling first, without those that every text holds.
+/// Returns the words of a question, the longest first, without those that every text holds.
 pub fn query_words(text: &str) -> Vec<String> {
     const MOST: usize = 16;
     let mut found: Vec<String> = Vec::new();
@@ -153,7 +156,7 @@ pub fn query_words(text: &str) -> Vec<String> {
     found
 }
 
-/// Shows every word, folded, until told to stop; true when it was told.
+/// Calls `show` with every folded word until it returns false. Returns whether it did.
 fn visit_words(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
     if text.is_ascii() {
         let lower = text.to_ascii_lowercase();
@@ -171,6 +174,7 @@ fn visit_words(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
     false
 }
 
+/// Writes the word in lower case, without accents, Hebrew points and final letter forms.
 fn fold_word(raw: &str, word: &mut String) {
     word.clear();
     if raw.is_ascii() {
@@ -181,13 +185,14 @@ fn fold_word(raw: &str, word: &mut String) {
     }
 }
 
-/// Plural and possessive s only: enough to make "invoice" find "invoices", too little to confuse.
+/// Removes the English plural or possessive s, and nothing more: "invoice" finds "invoices", and no two words are
+/// confused.
 fn stem(word: &str) -> &str {
     let plural = word.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with(['s', 'u']) && rest.is_ascii());
     plural.unwrap_or(word)
 }
 
-/// Combining marks, Hebrew points and accents among them.
+/// Returns whether the character is a combining mark, such as an accent or a Hebrew point.
 fn is_combining_mark(c: char) -> bool {
     matches!(c, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05BD}' | '\u{05BF}' | '\u{05C1}'..='\u{05C2}' | '\u{05C4}'..='\u{05C5}' | '\u{05C7}')
 }
@@ -203,7 +208,7 @@ fn fold_final_letter(c: char) -> char {
     }
 }
 
-/// A Hebrew word is found with and without its prefix.
+/// Returns the word and, for a Hebrew word, its forms without prefixes.
 fn prefix_stripped_forms(word: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(word), |longer| {
         let mut chars = longer.chars();
@@ -215,6 +220,7 @@ fn prefix_stripped_forms(word: &str) -> impl Iterator<Item = &str> {
     .take(MAX_FORMS)
 }
 
+/// Returns whether a term of the index is a trigram and not a whole word.
 pub fn is_trigram(term: &str) -> bool {
     term.starts_with(TRIGRAM_MARK)
 }
@@ -223,7 +229,7 @@ fn is_hebrew(word: &str) -> bool {
     word.chars().all(|c| ('א'..='ת').contains(&c))
 }
 
-/// Every three letters of a word in a row.
+/// Returns every three consecutive letters of a word, each with the mark of a trigram.
 fn trigrams(word: &str) -> impl Iterator<Item = String> {
     let letters: Vec<char> = word.chars().collect();
     let pieces: Vec<String> =
@@ -231,6 +237,7 @@ fn trigrams(word: &str) -> impl Iterator<Item = String> {
     pieces.into_iter()
 }
 
+/// Returns whether the folded word is too common to tell documents apart.
 fn is_stop_word(word: &str) -> bool {
     const STOP: &[&str] = &[
         "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "for", "from", "have", "i", "if", "in", "is",

@@ -1,4 +1,4 @@
-//! The state behind one item, serialised.
+//! The file of an open item: everything that is known about it, as JSON, with a seal.
 
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::{Value, json};
@@ -8,31 +8,34 @@ use crate::{
     store::{Result, SkipUnreadable as _, StoreReader},
 };
 
+/// The file of one open item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueFile {
     pub item_id: ItemId,
     pub text: String,
 }
 
-/// Before the digest of everything above it, the last thing in a file: tells what we once wrote from what others did.
+/// The start of the last field of a file, which holds the digest of everything above it. By it a file that the program
+/// wrote earlier is told from one that somebody changed.
 const SEAL: &str = ",\n  \"view_sha256\": \"";
 
+/// Returns the JSON with the seal as its last field.
 fn append_seal(text: &str) -> String {
     let body = text.strip_suffix("\n}").unwrap_or(text);
     format!("{body}{SEAL}{}\"\n}}\n", sha256_hex(body.as_bytes()))
 }
 
-/// Exactly as some version of it was written.
+/// Returns whether the bytes are exactly as some version of the item was written.
 pub(super) fn has_valid_seal(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     text.rsplit_once(SEAL).is_some_and(|(body, seal)| seal == format!("{}\"\n}}\n", sha256_hex(body.as_bytes())))
 }
 
-/// What an approval names.
+/// The field with the digest that an approval must name.
 const ACTION_DIGEST: &str = "action_sha256";
 
-/// Leaves one digest for whoever approves, the one at the top: those of attachments and of a replaced draft say in their
-/// names what they are of, and the action's own is not repeated further down.
+/// Leaves one digest that can be taken for the one to approve, at the top of the file. Those of attachments and of a
+/// replaced draft get names that say what they are of, and the action's own is not repeated further down.
 fn name_digests(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -49,7 +52,7 @@ fn name_digests(value: &mut Value) {
     }
 }
 
-/// Serialises a part of an item whose digests cannot be taken for the one to approve.
+/// Serialises a part of an item, with digests that cannot be taken for the one to approve.
 pub fn with_named_digests<T: Serialize, S: Serializer>(
     part: &T,
     serializer: S,
@@ -59,7 +62,8 @@ pub fn with_named_digests<T: Serialize, S: Serializer>(
     value.serialize(serializer)
 }
 
-/// Every item that waits, with its task, its effect and the run that parked, as the database has them.
+/// Returns the files of all open items, with task, mail, effect and run as the database has them. An unreadable row is
+/// left out of its file and does not keep the item from being shown.
 pub(super) fn render_open_items(reader: &StoreReader<'_>) -> Result<Vec<QueueFile>> {
     let mut files = Vec::new();
     for item in reader.approvals().open_items()? {

@@ -1,7 +1,7 @@
-//! `data/hitl_queue/`: what waits for a person, as files, and decisions that scripts drop beside them.
+//! `data/hitl_queue/` ("human in the loop"): the approval queue as files, and decisions that scripts put beside them.
 //!
-//! The database is the authority, the files are its view: they are written from it, compared with it, and never read as
-//! more than a decision to be checked. Whatever does not belong here is put into `quarantine/` and never used.
+//! The database is the authority and the files are a view of it: they are written from it, compared with it, and never
+//! read as more than a decision to be checked. Whatever does not belong here is moved to `quarantine/` and never used.
 
 mod decision_file;
 mod item_file;
@@ -25,25 +25,28 @@ use crate::{
 pub use decision_file::DecisionFile;
 pub use item_file::{QueueFile, with_named_digests};
 
+/// The subfolder for files that do not belong in the queue.
 const QUARANTINE: &str = "quarantine";
-/// A queue of more files than this is an attack or a mistake; the rest waits for the next look.
+/// The most files that are looked at in one pass. More are an attack or a mistake, and the rest waits for the next
+/// pass.
 const MOST_FILES: usize = 10_000;
+/// How much of its name a file keeps in quarantine.
 const LONGEST_KEPT_NAME: usize = 80;
 
-/// The folder.
+/// The folder of the approval queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
     folder: PathBuf,
 }
 
-/// What a look at the folder found and did.
+/// What one pass over the folder found and did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct QueueReport {
     pub written: usize,
     pub removed: usize,
-    /// What was put away, and why.
+    /// The names of the files that were moved to quarantine, and why.
     pub quarantined: Vec<(String, String)>,
-    /// Sound decision files, not yet acted on.
+    /// Decision files that could be parsed and are not acted on yet.
     pub decisions: Vec<DecisionFile>,
 }
 
@@ -56,7 +59,7 @@ impl Queue {
         &self.folder
     }
 
-    /// Makes the folder say what the database says, and collects the decisions in it.
+    /// Makes the folder show what the database says, and returns the decisions that were found in it.
     pub async fn reconcile(&self, store: &Store, now: Instant) -> anyhow::Result<QueueReport> {
         let queue = self.clone();
         let open = store.read(item_file::render_open_items).await?;
@@ -67,6 +70,8 @@ impl Queue {
         looked.with_context(|| format!("the approval queue {} cannot be brought up to date", folder.display()))
     }
 
+    /// Compares the folder with the files of the open items. A missing or outdated file is written again, that of a
+    /// closed item is removed, and everything else is quarantined.
     fn reconcile_files(
         &self,
         open: &[QueueFile],
@@ -106,17 +111,18 @@ impl Queue {
         })
     }
 
-    /// Removes a decision that was acted on.
+    /// Removes the file of a decision that was acted on.
     pub fn remove_decision(&self, dropped: &DecisionFile) -> io::Result<()> {
         remove(&self.folder.join(dropped.file_name()))
     }
 
-    /// Puts a decision that was refused into quarantine.
+    /// Moves the file of a decision that was refused to quarantine.
     pub fn quarantine_decision(&self, dropped: &DecisionFile, why: &str, now: Instant) -> anyhow::Result<()> {
         self.quarantine(&self.folder.join(dropped.file_name()), why, now, &mut QueueReport::default())
     }
 
-    /// Moves the entry itself into quarantine, never what it points to.
+    /// Moves a file to quarantine, under a name with the time. A link is moved itself; what it points to is never
+    /// touched.
     fn quarantine(&self, path: &Path, why: &str, now: Instant, looked: &mut QueueReport) -> anyhow::Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let plain: String = name
@@ -131,7 +137,7 @@ impl Queue {
         if let Some(kept) = kept {
             failpoint::around("queue.quarantine", || fs::rename(path, kept))?;
         }
-        tracing::warn!(why, "something in the approval queue was put into quarantine");
+        tracing::warn!(why, "a file of the approval queue was moved to quarantine");
         looked.quarantined.push((name, why.to_owned()));
         Ok(())
     }
@@ -199,14 +205,16 @@ fn reconcile_decision(path: &Path, id: ItemId) -> EntryOutcome {
 enum QueueFileName {
     Item(ItemId),
     Decision(ItemId),
+    /// A temporary file of the program's own.
     Unfinished,
     Quarantine,
+    /// Nothing that belongs in the queue.
     Foreign,
 }
 
 impl QueueFileName {
     fn parse(name: &str) -> Self {
-        // Exactly our own spelling of an id: one name, one item.
+        // Only the canonical spelling of an id counts, so that one item has one file name.
         let id = |text: &str| text.parse::<ItemId>().ok().filter(|id| id.to_string() == text);
         if name == QUARANTINE {
             return Self::Quarantine;
@@ -222,6 +230,7 @@ impl QueueFileName {
     }
 }
 
+/// Removes a file. One that is gone already is no error.
 fn remove(path: &Path) -> io::Result<()> {
     match failpoint::around("queue.remove", || fs::remove_file(path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -233,33 +242,29 @@ fn is_regular_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
-/// When a file got its content.
+/// Whether a file shows the item as it is now.
 enum ItemFileState {
     Current,
-    /// The item was snoozed, or its task changed, since.
+    /// The program wrote the file before the item was snoozed or its task changed.
     Outdated,
 }
 
-/// Ours, and exactly what we wrote, now or before.
+/// Returns whether the file is exactly what the program writes now, or wrote before. Anything else is rejected.
 fn check_item_file(path: &Path, text: &str) -> Result<ItemFileState, QueueReadError> {
-    /// What an item can shrink by.
+    /// How much larger an older version of the file can be.
     const SLACK: u64 = 1024 * 1024;
     let bytes = read_private_file(path, text.len() as u64 + SLACK)?;
     if bytes == text.as_bytes() {
         return Ok(ItemFileState::Current);
     }
-    if item_file::has_valid_seal(&bytes) {
-        Ok(ItemFileState::Outdated)
-    } else {
-        Err("it is not what was written".into())
-    }
+    if item_file::has_valid_seal(&bytes) { Ok(ItemFileState::Outdated) } else { Err("its content was changed".into()) }
 }
 
 /// Why a file of the queue was not read.
 enum QueueReadError {
-    /// It is not ours, or not what belongs here, and never will be.
+    /// The file does not belong to the user or in the queue, and never will.
     Rejected(String),
-    /// The machine could not read it now: too many open files, no memory, a failing disk.
+    /// The machine could not read the file now: too many open files, no memory, a failing disk.
     Transient(io::Error),
 }
 
@@ -272,7 +277,7 @@ impl From<&str> for QueueReadError {
 impl From<io::Error> for QueueReadError {
     fn from(error: io::Error) -> Self {
         use rustix::io::Errno;
-        // A link, a socket, a name without a file, a file we may not open.
+        // A link, a socket, a name without a file, or a file that may not be opened.
         let of_the_file =
             [Errno::LOOP, Errno::NXIO, Errno::NODEV, Errno::NOENT, Errno::ACCESS, Errno::PERM, Errno::ISDIR];
         match Errno::from_io_error(&error) {
@@ -282,7 +287,8 @@ impl From<io::Error> for QueueReadError {
     }
 }
 
-/// The bytes of a regular file of ours that nobody else can write or read; never through a link.
+/// Returns the bytes of a regular file that belongs to the user and that nobody else can read or write. Never follows a
+/// link, and reads at most `most` bytes.
 fn read_private_file(path: &Path, most: u64) -> Result<Vec<u8>, QueueReadError> {
     use std::{io::Read as _, os::unix::fs::OpenOptionsExt};
     failpoint::around("queue.read", || {
@@ -299,12 +305,12 @@ fn read_private_file(path: &Path, most: u64) -> Result<Vec<u8>, QueueReadError> 
             return Err("others can read or write it (0600 is needed)".into());
         }
         if meta.nlink() != 1 {
-            return Err("it has another name elsewhere".into());
+            return Err("it has another hard link".into());
         }
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
-            return Err("it is larger than it can be".into());
+            return Err("it is larger than such a file can be".into());
         }
         Ok(bytes)
     })

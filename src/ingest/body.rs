@@ -1,4 +1,4 @@
-//! From the leaves of a message to its text, links, attachments and invitation.
+//! Assembles the text, links, attachments and invitation of a message from its MIME leaves.
 
 use std::borrow::Cow;
 
@@ -21,32 +21,37 @@ use crate::{
     },
 };
 
+/// The content of a message.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) text: String,
     pub(super) links: Vec<Link>,
     pub(super) attachments: Vec<Attachment>,
     pub(super) invite: Option<Invite>,
+    /// Number of hidden or deceptive characters that were removed from text and names.
     pub(super) tricks: u32,
-    /// Some of its text was not read.
+    /// Whether some of the text exceeded a bound and was not read.
     pub(super) text_cut: bool,
-    /// A digest of each part, in their order.
+    /// A digest of each part, in the order of the parts.
     pub(super) part_digests: Vec<String>,
-    /// Over what is neither in the text nor among the attachments; none without any.
+    /// Digest of everything that is neither in the text nor among the attachments; none without any. It distinguishes
+    /// mails that look the same.
     pub(super) other_parts_sha256: Option<String>,
 }
 
-/// One readable rendering of (a piece of) the body.
+/// One readable rendering of the body or of a piece of it.
 struct Rendering {
     text: String,
     is_html: bool,
+    /// The multipart/alternative that the rendering belongs to.
     alternative_group: Option<usize>,
 }
 
+/// Decides for each leaf whether it is shown, attached or neither, and joins what is shown.
 pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     let mut body = Body::default();
     let mut shown = Vec::new();
-    // What of it is neither shown nor attached.
+    // Digests or words of everything that is neither shown nor attached.
     let mut others = Vec::new();
     let alone = leaves.len() == 1;
     for part in leaves {
@@ -69,7 +74,7 @@ pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     let (mut text, left_out) = join_chosen_renderings(shown);
     others.extend(left_out);
     if text.trim().is_empty() {
-        // Named but shown in line, or inside an attached message: the only words there are.
+        // Parts that have a file name but are shown inline, or an attached message: the only text that there is.
         let named = leaves
             .iter()
             .filter(|part| part.content.main_type == "text" && !part.content.is_attachment && !is_calendar(part));
@@ -93,25 +98,27 @@ pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     body
 }
 
-/// Text meant to be read in the message itself.
+/// Returns whether a part is text that is meant to be read in the message itself. `alone`: it is the only part.
 fn is_shown(part: &MimeLeaf<'_>, alone: bool) -> bool {
     let content = &part.content;
     let readable = content.main_type == "multipart" || (content.main_type == "text" && content.sub_type != "calendar");
     readable && !content.is_attachment && (content.file_name.is_none() || alone)
 }
 
+/// Returns whether a part is a calendar, by its type or by its file name.
 fn is_calendar(part: &MimeLeaf<'_>) -> bool {
     let content = &part.content;
     let named = || content.file_name.as_deref().is_some_and(|name| name.to_ascii_lowercase().ends_with(".ics"));
     content.is_type("text", "calendar") || content.is_type("application", "ics") || named()
 }
 
+/// Decodes a calendar part and unfolds its lines.
 fn unfold_calendar(part: &MimeLeaf<'_>) -> UnfoldedCalendar {
     UnfoldedCalendar::unfold(&charset::decode(&decode_part(part, TEXT_BYTES), part.content.charset.as_deref()))
 }
 
-/// Pictures a page shows, further renderings of the same text, messages shown in line (digests, bounces) and
-/// cryptographic signatures are not attachments, unless they are called so.
+/// Returns whether a part is an attachment. Pictures that a page shows, further renderings of the same text, messages
+/// shown inline (digests, bounces) and cryptographic signatures are not, unless they are declared as attachments.
 fn is_attachment(part: &MimeLeaf<'_>) -> bool {
     let content = &part.content;
     if content.is_attachment || (content.file_name.is_some() && !content.is_type("message", "external-body")) {
@@ -122,18 +129,21 @@ fn is_attachment(part: &MimeLeaf<'_>) -> bool {
     !(of_page || rendering || is_cryptographic(content))
 }
 
-/// A signature or what belongs to one: another one each time the same mail is sent.
+/// Returns whether a part is a cryptographic signature or belongs to one. It differs each time the same mail is sent,
+/// so it is left out of the digest of other parts.
 fn is_cryptographic(content: &ContentHeaders) -> bool {
     content.main_type == "application"
         && (content.sub_type.starts_with("pgp-") || content.sub_type.ends_with("pkcs7-signature"))
 }
 
+/// Returns the first `max` encoded bytes of a part, decoded.
 fn decode_part<'a>(part: &MimeLeaf<'a>, max: usize) -> Cow<'a, [u8]> {
     let encoding = part.headers.text("Content-Transfer-Encoding").unwrap_or_default();
     transfer_encoding::decode(part.body.get(..max).unwrap_or(part.body), &encoding)
 }
 
 impl Body {
+    /// Returns the text of a part and collects its links.
     fn render_part(&mut self, part: &MimeLeaf<'_>) -> Rendering {
         let is_html = part.content.sub_type == "html";
         let max = if is_html { HTML_BYTES } else { TEXT_BYTES };
@@ -153,6 +163,7 @@ impl Body {
         Rendering { text, is_html, alternative_group: part.alternative_group }
     }
 
+    /// Records an attachment by name, type, size and digest. Its bytes are not kept.
     fn add_attachment(&mut self, part: &MimeLeaf<'_>, bytes: &[u8]) {
         let name = part.content.file_name.clone().unwrap_or_else(|| attached_subject(part).unwrap_or_default());
         let name = strip_hidden_chars(&name);
@@ -170,12 +181,14 @@ impl Body {
     }
 }
 
+/// Returns the subject of an attached message, which serves as its name.
 fn attached_subject(part: &MimeLeaf<'_>) -> Option<String> {
     part.content.is_message().then(|| Headers::parse(part.body, 0).0.text("Subject"))?
 }
 
-/// Returns of each group of alternatives the plain rendering, unless it says nothing, and everything else in order; then
-/// the words of the renderings that were left out.
+/// Joins the renderings that a reader should see: of each group of alternatives the plain text, unless it is only a
+/// placeholder, and everything outside such groups. Returns the text and the words of the renderings that were left
+/// out.
 fn join_chosen_renderings(shown: Vec<Rendering>) -> (String, Vec<String>) {
     let speaks = |one: &Rendering| !one.is_html && !is_empty_or_placeholder(&one.text);
     let with_plain: Vec<_> = shown.iter().filter(|one| speaks(one)).filter_map(|one| one.alternative_group).collect();
@@ -201,13 +214,13 @@ fn join_chosen_renderings(shown: Vec<Rendering>) -> (String, Vec<String>) {
             left_out.push(collapse_whitespace(&strip_hidden_chars(piece).text));
         }
     }
-    // A page that says what the plain text beside it says adds nothing.
+    // An HTML rendering with the same words as the plain text adds nothing.
     let said = fingerprint::normalise_words(&text);
     left_out.retain(|words| fingerprint::normalise_words(words) != said);
     (text, left_out)
 }
 
-/// Empty, or only an apology for being plain.
+/// Returns whether a plain text is empty or only says that the mail needs HTML.
 fn is_empty_or_placeholder(text: &str) -> bool {
     let text = text.trim();
     if text.is_empty() {
@@ -221,7 +234,7 @@ fn is_empty_or_placeholder(text: &str) -> bool {
         && ["support", "view this", "to view", "enable", "תומכ"].iter().any(|word| text.contains(word))
 }
 
-/// Soft line breaks undone; quoted lines stay as they are.
+/// Joins lines that end with a soft break (RFC 3676). Quoted lines stay as they are.
 fn join_flowed_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
@@ -233,7 +246,7 @@ fn join_flowed_lines(text: &str) -> String {
     out
 }
 
-/// A mail that only hands on another one is read as that one.
+/// Returns the text of an attached message, for a mail that only forwards another one.
 fn attached_text(leaves: &[MimeLeaf<'_>], depth: usize) -> Option<String> {
     let part = leaves.iter().find(|part| part.content.is_message())?;
     let bytes = decode_part(part, TEXT_BYTES);

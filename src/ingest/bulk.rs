@@ -1,8 +1,9 @@
-//! Headers that say a mail went to many, or was written by a machine.
+//! Recognises bulk and automatic mail by its headers.
 
 use super::mime::Headers;
 
-/// The first header that marks it, as the person may look it up: `List-Unsubscribe`, `Precedence: bulk`.
+/// Returns the first header that marks a mail as bulk or automatic, as a person would look it up: `List-Unsubscribe`,
+/// `Precedence: bulk`.
 pub(super) fn bulk_header(headers: &Headers<'_>) -> Option<String> {
     for name in ["List-Unsubscribe", "List-Id", "List-Post", "Feedback-ID", "X-Campaign-ID", "X-Mailgun-Batch-Id"] {
         if headers.first(name).is_some_and(|value| !value.trim_ascii().is_empty()) {
@@ -17,11 +18,11 @@ pub(super) fn bulk_header(headers: &Headers<'_>) -> Option<String> {
     if !submitted.is_empty() && submitted != "no" {
         return Some(format!("Auto-Submitted: {submitted}"));
     }
-    // Null sender: delivery reports and other answers nobody may answer.
+    // The null sender, used by delivery reports and other automatic mail that must not be answered.
     headers.first("Return-Path").filter(|path| path.trim_ascii() == b"<>").map(|_| "Return-Path: <>".to_owned())
 }
 
-/// The identifier inside the angle brackets, lower case.
+/// Returns the identifier of the mailing list in lower case.
 pub(super) fn list_id(headers: &Headers<'_>) -> Option<String> {
     let text = headers.text("List-Id")?;
     let inside = text.rsplit_once('<').map_or(text.as_str(), |(_, id)| id.split('>').next().unwrap_or(id));
@@ -29,7 +30,7 @@ pub(super) fn list_id(headers: &Headers<'_>) -> Option<String> {
     Some(id.to_lowercase()).filter(|id| !id.is_empty())
 }
 
-/// The first word of a field, lower case.
+/// Returns the first word of a field in lower case; empty without one.
 fn first_word(headers: &Headers<'_>, name: &str) -> String {
     let text = headers.text(name).unwrap_or_default();
     let word = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();

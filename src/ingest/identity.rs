@@ -1,4 +1,4 @@
-//! What a mail is called, what it answers, and the digest of what its sender wrote.
+//! The identity of a mail: its message id, the messages it refers to, and the digest of its content.
 
 use super::{
     limits::{FIELD_BYTES, REFERENCES, SHORT_CHARS},
@@ -6,16 +6,20 @@ use super::{
 };
 use crate::model::{Address, Mail};
 
+/// The message ids in the headers of a mail, each with its angle brackets.
 pub(super) struct MessageIds {
     pub(super) message_id: Option<String>,
+    /// The messages it refers to, the oldest first and the one it answers last.
     pub(super) references: Vec<String>,
 }
 
 impl MessageIds {
+    /// Reads the ids from Message-ID, References and In-Reply-To.
     pub(super) fn from_headers(headers: &Headers<'_>) -> MessageIds {
         let of = |name| headers.first(name).map(message_ids).unwrap_or_default();
         let mut references = of("References");
-        // What it answers is the last of a chain, whether the chain names it or not. A mail answers one or a few.
+        // The message that is answered is the last of the chain, whether or not References names it. In-Reply-To names
+        // one or a few.
         for id in of("In-Reply-To").into_iter().take(REFERENCES) {
             if !references.contains(&id) {
                 references.push(id);
@@ -27,13 +31,14 @@ impl MessageIds {
         MessageIds { message_id: of("Message-ID").into_iter().next(), references }
     }
 
-    /// The first message of the conversation.
+    /// Returns the id of the first message of the conversation. A mail without any id is its own conversation, named
+    /// after its content.
     pub(super) fn thread(&self, content: &str) -> String {
         self.references.first().or(self.message_id.as_ref()).cloned().unwrap_or_else(|| format!("sha256:{content}"))
     }
 }
 
-/// Every `<id>`; a bare one is given its brackets.
+/// Returns every `<id>` of a field. A bare id, without anything else in the field, is given its brackets.
 fn message_ids(value: &[u8]) -> Vec<String> {
     let value = String::from_utf8_lossy(value.get(..FIELD_BYTES).unwrap_or(value));
     let tidy =
@@ -42,7 +47,7 @@ fn message_ids(value: &[u8]) -> Vec<String> {
     for piece in value.split('<').skip(1) {
         let Some((id, _)) = piece.split_once('>') else { continue };
         let id = format!("<{}>", tidy(id));
-        // Chains repeat themselves; a look at the last few is enough and keeps this linear.
+        // Chains repeat themselves. Comparing with the last few ids suffices and keeps this linear.
         if id.len() > 2 && !ids.iter().rev().take(REFERENCES).any(|known| *known == id) {
             ids.push(id);
         }
@@ -55,8 +60,8 @@ fn message_ids(value: &[u8]) -> Vec<String> {
     ids
 }
 
-/// Returns the digest of everything the sender writes: trace headers and flags do not change it. `parts` holds a digest
-/// of each part, shown or not.
+/// Returns the digest of everything that the sender wrote. Trace headers and flags do not change it. `parts` holds a
+/// digest of each part, whether it is shown or not.
 pub(super) fn content_sha256(mail: &Mail, body: &str, parts: &[String]) -> String {
     let mut digest = put_fields(mail, body);
     digest.put("parts");
@@ -64,19 +69,20 @@ pub(super) fn content_sha256(mail: &Mail, body: &str, parts: &[String]) -> Strin
     digest.finish()
 }
 
-/// Returns the digest of the fields, the text that is shown and the attachments, which stood for the whole mail in
-/// databases of version 1.
+/// Returns the digest of the fields, the visible text and the attachments, which identified a mail in databases of
+/// version 1.
 pub(super) fn former_content_sha256(mail: &Mail, body: &str) -> String {
     put_fields(mail, body).finish()
 }
 
+/// Begins a digest with the fields, the visible text and the attachments.
 fn put_fields(mail: &Mail, body: &str) -> FramedDigest {
     let mut digest = FramedDigest::default();
     let people = |list: &[Address]| list.iter().map(|one| one.addr.as_str()).collect::<Vec<_>>().join(",");
     digest.put(&mail.from.addr);
     digest.put(&people(&mail.to));
     digest.put(&people(&mail.cc));
-    // Where answers go is part of what is written; most mails leave it at the sender.
+    // The Reply-To is part of what the sender wrote. Most mails have none, or the sender's own address.
     if mail.reply_to_differs() {
         digest.put(&people(&mail.reply_to));
     }

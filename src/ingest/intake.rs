@@ -1,7 +1,8 @@
-//! Taking mail in: every id found is accounted for in the ledger, with the cursor that covers it.
+//! Takes mail in: enters every message that a source hands out into the ledger, together with the cursor that covers
+//! it.
 //!
-//! Reads and cleans on blocking threads, commits in parts, and hands what is new to whoever works it. Never drops a
-//! message: what cannot be read is entered with its reason.
+//! Reads and parses on blocking threads, commits in batches, and returns what is new to be worked. Never drops a
+//! message: what cannot be read is entered with the reason.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,13 +28,14 @@ use crate::{
     store::{Receipt, SkipUnreadable as _, Store, Write},
 };
 
-/// Mails per commit: many enough to share its cost, few enough to see progress.
+/// Mails per commit: enough to share its cost, few enough to show progress.
 pub const MAILS_PER_COMMIT: usize = 64;
-/// A mail that could not be read so often is given to a person.
+/// After this many failed attempts to read a mail, it is parked for a person.
 const MAX_READ_ATTEMPTS: u32 = 5;
+/// Ledger reason of mail that is kept and never worked because of its sender.
 pub const NEVER_TOUCH_REASON: &str = "its sender is in never_touch";
 
-/// Where one account's mail is read and entered into the ledger, wherever it comes from.
+/// What is needed to parse one account's mail and enter it into the ledger, wherever the mail comes from.
 #[derive(Clone)]
 pub struct AccountIntake {
     pub account: AccountId,
@@ -43,21 +45,21 @@ pub struct AccountIntake {
     pub clock: Clock,
     /// Mail older than this is kept and searchable, but opens no task.
     pub old_after: Option<chrono::Duration>,
-    /// Addresses, or domains with an @ before them, whose mail is kept and never worked. Lower case.
+    /// Addresses, or domains with an @ in front, whose mail is kept and never worked. In lower case.
     pub never_touch: Vec<String>,
     pub parser: GuardedParser,
 }
 
-/// A desk with a mailbox that is polled.
+/// The intake of an account whose mailbox is polled.
 #[derive(Clone)]
 pub struct PolledIntake {
     pub account_intake: AccountIntake,
     pub source: Arc<dyn Source>,
-    /// One look at a time: the poll's own turn and a request may come together.
+    /// Allows one poll at a time: a scheduled poll and a requested one may coincide.
     pub poll_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// A mail that was entered and waits to be worked.
+/// A mail that was entered into the ledger and waits to be worked, with the run that was opened for it.
 pub struct EnteredMail {
     pub mail_id: MailId,
     pub run_id: RunId,
@@ -65,12 +67,12 @@ pub struct EnteredMail {
     pub mail: Arc<Mail>,
 }
 
-/// What is to be noted of messages that were entered before.
+/// Updates of messages that are in the ledger already.
 #[derive(Debug, Default)]
 pub struct KnownMailUpdates {
-    /// Keys of those that are in the mailbox no more.
+    /// Keys of messages that are no longer in the mailbox.
     pub gone: Vec<String>,
-    /// Those whose file looks otherwise and says the same.
+    /// Messages whose file has a new stamp but unchanged content.
     pub confirmed_files: Vec<UnchangedFile>,
 }
 
@@ -82,35 +84,38 @@ pub struct IntakeCounts {
     pub duplicates: usize,
     pub unreadable: usize,
     pub gone: usize,
-    /// Found only because everything was listed again after the cursor had expired; and those that are listed and were
-    /// too many to be read.
+    /// Mails that were found only because everything was listed again after the cursor had expired, and mails that are
+    /// listed but too many to be read.
     pub missed: usize,
     /// Seconds between the arrival of the newest new mail and its entry.
     pub lag_seconds: Option<u64>,
-    /// Listed, and left for later passes.
+    /// Mails that are listed and left for later passes.
     pub backlog: u64,
 }
 
-/// One poll being taken in, part by part.
+/// The intake of one poll, batch by batch.
 pub struct IntakePass {
     intake: PolledIntake,
     found: std::vec::IntoIter<FoundMessage>,
     gone: Vec<String>,
     confirmed_files: Vec<UnchangedFile>,
-    /// Committed with the last part; none afterwards.
+    /// The cursor of the poll, committed with the last batch; none afterwards. An error before that leaves the stored
+    /// cursor as it is, so the next pass starts again from there.
     cursor: Option<String>,
-    /// How often those that could not be read were tried.
+    /// How often messages that could not be read have been tried.
     tries: HashMap<String, u32>,
-    /// What ended the pass early; told after what was read is committed.
+    /// The error that ended the pass early. It is returned after what was read before it is committed.
     deferred_error: Option<SourceError>,
-    /// Keys that were there before; with `mending`, found only because the cursor had expired.
+    /// Keys that lay in the mailbox before it was followed.
     old_keys: HashSet<String>,
+    /// Whether `old_keys` were found only because the cursor had expired.
     is_resync: bool,
     pub counts: IntakeCounts,
     pub poll_again_after: Option<Duration>,
 }
 
 impl PolledIntake {
+    /// Polls the source and drops what the ledger knows already. Messages that are due for another attempt are added.
     pub async fn start_pass(&self) -> anyhow::Result<IntakePass> {
         let (account, now) = (self.account_intake.account.clone(), self.account_intake.clock.now());
         let (row, due) = self
@@ -128,7 +133,7 @@ impl PolledIntake {
             let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
             keys.extend(poll.left_out.iter().cloned());
             let known = desk.store.read_blocking(|reader| reader.ledger().known_keys_among(&desk.account, keys))?;
-            // Reading a mail may cost more than asking the ledger.
+            // Reading a mail may cost more than looking it up in the ledger.
             poll.messages.retain(|found| found.file.is_retry || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));
             let listed: HashSet<&str> = poll.messages.iter().map(|found| found.key.as_str()).collect();
@@ -157,8 +162,8 @@ impl PolledIntake {
         })
     }
 
-    /// What could be read of it, oldest first, and what keeps the rest from being read now. A mail that the reader does
-    /// not come back from is parked alone.
+    /// Fetches and parses messages. Returns them in the order of the poll, and the error that keeps the rest from being
+    /// read now, if any. A mail over which the parser exceeds its budget is parked alone.
     async fn fetch_arrivals(
         &self,
         found: Vec<FoundMessage>,
@@ -167,7 +172,7 @@ impl PolledIntake {
         let order: HashMap<String, usize> = found.iter().map(|found| found.key.clone()).zip(0..).collect();
         let (read, tried) = (Arc::new(Mutex::new(Fetched::default())), Arc::new(tried));
         let mut left = found;
-        // A poll mostly finds nothing, and needs no thread for it.
+        // Most polls find nothing, and then need no thread.
         while !left.is_empty() {
             let (source, desk, read_so_far) =
                 (Arc::clone(&self.source), self.account_intake.clone(), Arc::clone(&read));
@@ -191,7 +196,7 @@ impl PolledIntake {
     }
 }
 
-/// What a part has brought so far.
+/// What a batch has brought so far.
 #[derive(Default)]
 struct Fetched {
     arrivals: Vec<Arrival>,
@@ -199,7 +204,7 @@ struct Fetched {
 }
 
 impl AccountIntake {
-    /// Reads one message of a part, if it could be had.
+    /// Parses one fetched message and adds it to the batch. An error that concerns the whole mailbox is noted instead.
     fn parse_into_batch(
         &self,
         message: FoundMessage,
@@ -218,7 +223,7 @@ impl AccountIntake {
             size = Some(raw.len() as u64).filter(|size| *size < MAX_FETCH_BYTES).unwrap_or(size);
         }
         let file = ArrivalFile { stamp: file.stamp, sha256, completes: file.completes };
-        // What it will be if nobody comes back from reading it.
+        // This is what becomes of the message if the parser never returns.
         let content = ArrivalContent::Parked { reason: ParseAborted::OverBudget.to_string() };
         steps.begin_step(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
         let content = match raw {
@@ -237,12 +242,13 @@ impl AccountIntake {
         }
     }
 
-    /// Reads one raw message and decides whether it is worked, kept or given to a person.
+    /// Parses one raw message and decides whether it is worked, only kept, or parked for a person.
     pub fn triage_message(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
         catch_panic(|| self.triage_unguarded(raw, arrived_at))
             .unwrap_or_else(|halted| ArrivalContent::Parked { reason: halted.to_string() })
     }
 
+    /// Parses and decides without protection against panics.
     fn triage_unguarded(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
         let mut mail = match (self.parser.read)(raw, &self.trusted_servers) {
             Ok(mail) => mail,
@@ -252,7 +258,7 @@ impl AccountIntake {
             mail.date = Some(arrived_at);
         }
         let mail = Arc::new(mail);
-        // Also where nobody vouches for the sender: leaving a mail alone is the careful thing, whoever wrote it.
+        // This applies to unverified senders too: leaving a mail alone is the safe choice, whoever wrote it.
         if is_never_touched(&mail.from, &self.never_touch) {
             let doubt = if mail.authentication.verified { "" } else { "; nobody vouches that they wrote it" };
             return ArrivalContent::StoreOnly { reason: format!("{NEVER_TOUCH_REASON}{doubt}"), mail };
@@ -263,20 +269,21 @@ impl AccountIntake {
         }
     }
 
-    /// Since when a mail is too old to be worked; none when it is not. What arrived now is worked, whatever its Date says.
-    /// A mailbox that was copied has old mail with new files: then the line of the server that took it in tells.
+    /// Returns since when a mail counts as old; none when it is recent and is worked. A mail that arrived now is worked
+    /// whatever its Date says. In a mailbox that was copied, old mail has new files: then the Received field of the
+    /// receiving server decides.
     fn old_since(&self, mail: &Mail, raw: &[u8], arrived_at: Instant) -> Option<Instant> {
         let oldest = self.clock.now().plus(-self.old_after?);
         let written = mail.date.unwrap_or(arrived_at);
         if arrived_at < oldest {
             return Some(written.min(arrived_at));
         }
-        // Few mails come so far, and only they are looked at again.
+        // Few mails get here, so parsing the headers again costs little.
         let taken_in = if written < oldest { received_at(raw) } else { None };
         taken_in.filter(|at| *at < oldest).map(|at| at.min(written))
     }
 
-    /// Enters a part into the ledger; what waits to be worked comes back.
+    /// Commits a batch to the ledger, with the cursor if it is the last one. Returns the mails that wait to be worked.
     pub async fn commit_arrivals(
         &self,
         arrivals: Vec<Arrival>,
@@ -298,7 +305,7 @@ impl AccountIntake {
         let batch =
             Arrivals { account, user, cursor, arrivals, gone_keys: gone, unchanged_files: kept, at: clock.now() };
         let Receipt::Arrived(arrived) = store.write(Write::RecordArrivals(Box::new(batch))).await? else {
-            anyhow::bail!("the store answered something else than arrivals");
+            anyhow::bail!("the store answered something other than arrivals");
         };
         tally.entered += arrived.len();
         tally.duplicates += arrived.iter().filter(|entry| entry.state == MailState::Duplicate).count();
@@ -312,7 +319,7 @@ impl AccountIntake {
     }
 }
 
-/// Whether the person wants a sender's mail kept and never worked.
+/// Returns whether the person wants a sender's mail kept and never worked. A domain includes its subdomains.
 pub fn is_never_touched(sender: &Address, never_touch: &[String]) -> bool {
     never_touch.iter().any(|never| match never.strip_prefix('@') {
         Some(domain) => {
@@ -323,17 +330,19 @@ pub fn is_never_touched(sender: &Address, never_touch: &[String]) -> bool {
     })
 }
 
-/// What could not be read, to be tried once more.
+/// Returns a message that could not be read before, for another attempt.
 fn retry_from_row(row: LedgerRow) -> FoundMessage {
     let LedgerRow { source_key: key, folder, direction, arrived_at, size, stamp, .. } = row;
     let file = FileNote { stamp, is_retry: true, completes: None };
     FoundMessage { key, folder, direction, arrived_at, size, file }
 }
 
+/// Converts a confirmed file for the store.
 fn to_kept_file(ConfirmedFile { key, stamp, sha256 }: ConfirmedFile) -> UnchangedFile {
     UnchangedFile { source_key: key, stamp, sha256 }
 }
 
+/// Returns the ledger entry of a message that could not be read: retried, or parked after the last attempt.
 fn failed_read_content(error: &SourceError, tried: u32) -> ArrivalContent {
     let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
     if tried + 1 >= MAX_READ_ATTEMPTS {
@@ -344,12 +353,14 @@ fn failed_read_content(error: &SourceError, tried: u32) -> ArrivalContent {
 }
 
 impl IntakePass {
+    /// Returns how many messages of the poll are still to be read.
     pub fn remaining(&self) -> usize {
         self.found.len()
     }
 
-    /// Reads and commits the next part. None when all is in, with the cursor; or when the rest cannot be had now: then
-    /// the cursor stays, and the next pass begins where this one did.
+    /// Reads and commits the next batch, and returns the mails that wait to be worked. Returns none when everything is
+    /// committed together with the cursor, or when a rate limit keeps the rest from being read now: then the cursor
+    /// stays, and the next pass begins where this one did.
     pub async fn next(&mut self) -> anyhow::Result<Option<Vec<EnteredMail>>> {
         if let Some(trouble) = self.deferred_error.take() {
             self.cursor = None;

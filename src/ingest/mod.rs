@@ -1,7 +1,9 @@
-//! From the bytes of a message to a [`crate::model::Mail`]: parsed, cleaned, with what the receiving server said.
+//! Turns the bytes of a message into a [`crate::model::Mail`] (parsed, cleaned, with what the receiving server said
+//! about its sender) and enters every message into the ledger.
 //!
-//! The input is hostile. Nothing but `intake` reads a file or a clock, and nothing recurses on the input, indexes into it, or takes more
-//! than linear time over it; the bounds and their reasons stand in `limits`.
+//! The input is hostile. Only `intake` reads a file or a clock. Nothing recurses on the input without a bound, indexes
+//! into it, or takes more than linear time over it; the bounds and their reasons are in `limits`. No message is ever
+//! dropped.
 
 mod body;
 mod bulk;

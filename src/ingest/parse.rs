@@ -1,4 +1,5 @@
-//! Raw bytes to [`Mail`]. Never panics, never recurses without a bound, and keeps what it can of a broken mail.
+//! Parses raw bytes into a [`Mail`]. Never panics, never recurses without a bound, and keeps what it can of a broken
+//! mail.
 
 use std::borrow::Cow;
 
@@ -16,21 +17,21 @@ use super::{
 };
 use crate::model::{Instant, Mail};
 
-/// The line of the server that took a mail in stands above all others.
+/// How much of a mail is searched for its topmost Received field, which the receiving server writes above all others.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// Why a message could not be read at all. It is kept where it is; a person can look at it there.
+/// Why a message could not be parsed at all. The message stays where it is, for a person to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MailParseError {
     #[error("the file is empty")]
     Empty,
     #[error("this is not a mail: it has no header fields")]
     NoHeaders,
-    #[error("its parts are nested deeper than {MIME_DEPTH} levels, which no honest mail is")]
+    #[error("its parts are nested deeper than {MIME_DEPTH} levels, as in no real mail")]
     TooDeep,
 }
 
-/// What was left out of a mail that is larger than it should be.
+/// What was left out of a mail that exceeds a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MailTruncation {
     #[error("only the first {} MiB were read", MAIL_BYTES / 1024 / 1024)]
@@ -43,19 +44,21 @@ pub enum MailTruncation {
     ManyPeople,
 }
 
-/// A mail with what `Mail` does not keep.
+/// A mail together with what [`Mail`] does not keep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedMail {
     pub mail: Mail,
-    /// The whole text; `mail.text` holds only the sender's own words.
+    /// The whole text. `mail.text` has only the sender's own words, without quotes and signature.
     pub body: String,
     pub truncations: Vec<MailTruncation>,
 }
 
+/// Parses a message. `trust` names the servers whose word about the sender counts.
 pub fn parse_mail(raw: &[u8], trust: &TrustedServers) -> Result<Mail, MailParseError> {
     parse_mail_in_full(raw, trust).map(|opened| opened.mail)
 }
 
+/// Parses a message and returns its whole text and what was left out of it, too.
 pub fn parse_mail_in_full(raw: &[u8], trust: &TrustedServers) -> Result<ParsedMail, MailParseError> {
     let bytes = raw.get(..MAIL_BYTES).unwrap_or(raw);
     let bytes = convert_bare_carriage_returns(bytes);
@@ -82,7 +85,7 @@ pub fn parse_mail_in_full(raw: &[u8], trust: &TrustedServers) -> Result<ParsedMa
     Ok(ParsedMail { mail, body, truncations: notes })
 }
 
-/// Very old mail ends its lines with carriage returns alone.
+/// Converts line ends that are carriage returns alone, as in very old mail.
 fn convert_bare_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.contains(&b'\n') || !bytes.contains(&b'\r') {
         return Cow::Borrowed(bytes);
@@ -90,6 +93,7 @@ fn convert_bare_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect())
 }
 
+/// Builds the mail from its headers and body. Returns it with its whole text, and whether some people were left out.
 fn assemble(headers: &Headers<'_>, body: Body, trust: &TrustedServers, size: u64) -> (Mail, String, bool) {
     let subject = strip_hidden_chars(&headers.text("Subject").unwrap_or_default());
     let subject_text = truncate_chars(collapse_whitespace(&subject.text), SHORT_CHARS).0;
@@ -131,7 +135,7 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &TrustedServers, size: u64
     (mail, whole, many_people)
 }
 
-/// When the receiving server took a mail in, by the topmost of the lines that servers write above it.
+/// Returns when the receiving server accepted a mail, from the topmost Received field.
 pub(super) fn received_at(raw: &[u8]) -> Option<Instant> {
     let head = raw.get(..HEAD_BYTES).unwrap_or(raw);
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
@@ -141,8 +145,8 @@ pub(super) fn received_at(raw: &[u8]) -> Option<Instant> {
     parse_date(topmost.get(at + 1..)?)
 }
 
-/// Returns the Date header in the forms that occur, also without a zone (read as UTC). One that names a day no calendar
-/// has, or a year of more or fewer digits than it has, is none.
+/// Parses a date in the forms that occur in mail, also without a zone (taken as UTC). Returns none for a day that does
+/// not exist, or a year that was not written with two or four digits.
 fn parse_date(value: &[u8]) -> Option<Instant> {
     let line = field_parser_input(value, SHORT_CHARS);
     let text = collapse_whitespace(&String::from_utf8_lossy(&line));
@@ -158,7 +162,7 @@ fn parse_date(value: &[u8]) -> Option<Instant> {
     parsed.or_else(|_| DateTime::parse_from_rfc3339(&text)).ok().and_then(|at| Instant::new(at.to_utc()))
 }
 
-/// Returns whether the year stands behind the month, with its four digits or, as in old mail, the last two (RFC 5322 §4.3).
+/// Returns whether the year follows the month, with its four digits or, as in old mail, the last two (RFC 5322 §4.3).
 fn names_year(text: &str, year: u16) -> bool {
     const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
     let is_month = |word: &str| {

@@ -1,4 +1,4 @@
-//! Whole messages through `open_mail`, and bytes that are none.
+//! Whole messages through `parse_mail_in_full`, and bytes that are no messages.
 
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 
@@ -33,7 +33,7 @@ fn a_mail_with_everything() {
     assert_eq!(mail.size, MIXED.len() as u64);
 }
 
-/// The body of a mail whose headers are of no interest.
+/// Returns the body of a mail whose headers do not matter.
 fn body_of(content: &str) -> String {
     parse(&format!("Subject: x\n{content}")).body
 }
@@ -156,7 +156,7 @@ fn dates_in_the_forms_that_occur() {
         ("Mon, 99 Mar 2025 10:00:00 +0200", None),
         ("3 Mar 99 10:00:00 +0000", Some("1999-03-03T10:00:00Z")),
         ("29 Feb 2024 10:00:00 +0000", Some("2024-02-29T10:00:00Z")),
-        // Days and years that no calendar has, which the parser below reads as others.
+        // Days and years that do not exist, which mail-parser reads as others.
         ("29 Feb 2025 10:00:00 +0000", None),
         ("31 Apr 2026 10:00:00 +0000", None),
         ("1 Jan 0000 10:00:00 +0000", None),
@@ -179,7 +179,7 @@ fn the_content_digest_ignores_the_journey() {
     assert_eq!(digest(&MIXED.replace('\n', "\r\n")), digest(MIXED), "nor is the kind of line break");
 }
 
-/// Every part of a mail beside its text, each as two mails that differ in nothing else.
+/// Every part of a mail besides its text, each as two mails that differ in nothing else.
 #[test]
 fn every_part_is_in_the_digest_and_in_the_mark_of_a_mail() {
     let mail = |part: &str| {
@@ -209,7 +209,7 @@ fn every_part_is_in_the_digest_and_in_the_mark_of_a_mail() {
         assert_ne!(one.content_sha256, other.content_sha256);
         assert_ne!(fingerprint::of_mail(&one), fingerprint::of_mail(&other), "{:?}", one.invite);
     }
-    // What is another each time the same is sent.
+    // What differs each time the same mail is sent.
     let (one, other) = (mail(&calendar("DTSTAMP:20260301T100000Z")), mail(&calendar("DTSTAMP:20260302T100000Z")));
     assert_ne!(one.content_sha256, other.content_sha256);
     assert_eq!(fingerprint::of_mail(&one), fingerprint::of_mail(&other));
@@ -234,7 +234,7 @@ fn long_texts_and_lists_are_cut_and_flagged() {
     assert_eq!(notes, [MailTruncation::LongText, MailTruncation::ManyPeople]);
     assert!(body.len() <= TEXT_CHARS && mail.to.len() == RECIPIENTS);
     assert_eq!(mail.truncations.len(), 2);
-    // A page of little text and much markup is cut before its end too.
+    // A page with little text and much markup is cut before its end, too.
     let page = format!("Content-Type: text/html\n\n<p>Hello.</p>{}<p>Please pay.</p>", "<b></b>".repeat(400_000));
     assert_eq!(parse(&page).truncations, [MailTruncation::LongText]);
 }
@@ -266,7 +266,7 @@ fn hostile_mail_ends_soon() {
         let raw = format!("A: b\n{raw}");
         let start = std::time::Instant::now();
         let _ = parse_mail_in_full(raw.as_bytes(), &TrustedServers { servers: vec!["x".into()] });
-        // Ten times the promise, for this is not the optimised build.
+        // Ten times the promised limit, because this is not the optimised build.
         assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
     }
 }
@@ -280,7 +280,7 @@ fn a_hundred_levels_are_refused() {
     );
 }
 
-/// Reads it and looks at what must hold of any mail.
+/// Parses bytes and checks what must hold for every mail.
 fn check_invariants(raw: &[u8]) -> Result<(), proptest::test_runner::TestCaseError> {
     if let Ok(opened) = parse_mail_in_full(raw, &TrustedServers { servers: vec!["mx".into()] }) {
         prop_assert_eq!(opened.mail.content_sha256.len(), 64);

@@ -1,5 +1,6 @@
-//! How a mail came in, by its Received fields (RFC 5321 §4.4, RFC 3848): every server on its way puts one on top, so what
-//! stands above the first one that was not written inside the house cannot have been written by a sender.
+//! Decides by the Received fields (RFC 5321 §4.4, RFC 3848) which header fields the receiving server wrote. Every
+//! server puts its Received field on top, so a sender cannot have written anything above the one with which the mail
+//! came in from outside.
 
 use std::net::IpAddr;
 
@@ -7,11 +8,12 @@ use super::{limits::FIELD_BYTES, mime::Headers, sender_auth::TrustedServers};
 
 const AUTH_RESULTS: &str = "Authentication-Results";
 
-/// Returns the topmost Authentication-Results if the receiving server can have written it; else why it cannot.
+/// Returns the topmost Authentication-Results if the receiving server can have written it; otherwise why it cannot.
 ///
-/// Servers write it above their own Received field, or right below the one with which the mail came in. Below that stands
-/// what the sender sent. A server that records no result for some mail must remove fields in its own name from it (RFC
-/// 8601 §5); for clients that sign in or are on the same machine many do not, so below their Received nothing counts.
+/// Servers write it above their own Received field, or right below the one with which the mail came in. Everything
+/// below that is from the sender. A server that records no result for some mail must remove fields in its own name from
+/// it (RFC 8601 §5); many do not for clients that sign in or are on the same machine, so nothing below their Received
+/// field counts.
 pub(super) fn find_receiving_server_results<'a>(
     headers: &Headers<'a>,
     trust: &TrustedServers,
@@ -36,33 +38,36 @@ pub(super) fn find_receiving_server_results<'a>(
     Err("the receiving server recorded no result".into())
 }
 
-/// Where a server got a mail from.
+/// Where a server received a mail from.
 #[derive(Debug, PartialEq, Eq)]
 enum HopOrigin {
-    /// From itself or a neighbour: what it passed on was in the house already.
+    /// From itself or a neighbour: the mail was inside the receiving organisation already.
     Inside,
-    /// A trusted server got it from somewhere else: its result may stand right below.
+    /// A trusted server received it from outside: its result may stand right below.
     Outside,
-    /// Whatever stands below was written by whoever handed it over.
+    /// Everything below was written by whoever handed the mail over, and nobody checked it.
     Unchecked(String),
 }
 
-/// One Received field, as far as it tells where a mail came from.
+/// One Received field, as far as it tells where a mail came from. All texts are in lower case.
 #[derive(Debug, Default)]
 struct Hop {
     has_from: bool,
-    /// Every address in the from clause; the name a client gives itself may hold one too.
+    /// Every IP address in the from clause, including one in the name that a client gives itself.
     from: Vec<IpAddr>,
     by: String,
+    /// The protocol, such as `esmtps`.
     with: String,
+    /// Whether a user of the machine handed the mail over without SMTP.
     is_submission: bool,
 }
 
 impl Hop {
+    /// Parses a Received field. Comments count only for IP addresses and the marks of a local submission.
     fn parse(value: &[u8]) -> Self {
         let text = String::from_utf8_lossy(value.get(..FIELD_BYTES).unwrap_or(value));
         let lower = text.to_lowercase();
-        // Postfix, sendmail, qmail: a user of the machine, without SMTP.
+        // How Postfix, sendmail and qmail mark a user of the machine who used no SMTP.
         let is_submission = ["from userid", "/submit)", "invoked by uid"].iter().any(|mark| lower.contains(mark));
         let mut hop = Self { is_submission, ..Self::default() };
         let mut clause = "";
@@ -95,12 +100,13 @@ impl Hop {
         hop
     }
 
+    /// Classifies where the mail came from. Anything that is not certain is unchecked.
     fn origin(&self, trust: &TrustedServers) -> HopOrigin {
         let is_signed_in = self.with.contains("smtp") && self.with.ends_with('a');
         if self.is_submission || self.with == "local" || is_signed_in {
             return HopOrigin::Unchecked("a Received of a client that signed in or of the same machine".into());
         }
-        // Handed over to a mailbox, or fetched from one.
+        // The mail was delivered to a mailbox or fetched from one.
         let is_delivery = ["lmtp", "imap", "pop"].iter().any(|protocol| self.with.starts_with(protocol));
         let is_trusted = trust.servers.iter().any(|server| is_server_or_below(&self.by, server));
         let is_near = |address: &IpAddr| address.is_loopback() || (is_private(address) && !is_trusted);
@@ -115,12 +121,13 @@ impl Hop {
     }
 }
 
-/// An address literal: `[192.0.2.1]`, `[IPv6:2001:db8::1]`, or bare, as qmail writes it.
+/// Parses an IP address: `[192.0.2.1]`, `[IPv6:2001:db8::1]`, or bare, as qmail writes it.
 fn parse_ip_address(word: &str) -> Option<IpAddr> {
     let word = word.trim_matches(['[', ']', ',']);
     word.strip_prefix("ipv6:").unwrap_or(word).parse().ok()
 }
 
+/// Returns whether an address is of a private or link-local network.
 fn is_private(address: &IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_private() || address.is_link_local(),
@@ -128,7 +135,7 @@ fn is_private(address: &IpAddr) -> bool {
     }
 }
 
-/// The server itself, or a machine whose name stands below its name.
+/// Returns whether a host is the server itself or a host below its name.
 fn is_server_or_below(host: &str, server: &str) -> bool {
     let server = server.trim_end_matches('.').to_lowercase();
     let name = host.strip_suffix(server.as_str());
@@ -150,7 +157,7 @@ mod tests {
         find_receiving_server_results(&headers, &trust).map(|value| String::from_utf8_lossy(value).trim().to_owned())
     }
 
-    /// What stands above the entry in houses of all kinds.
+    /// Fields that receiving organisations of all kinds put above the Received field of the entry.
     const INSIDE: &[&str] = &[
         "",
         "Return-Path: <a@bank.example>\nDelivered-To: me@home.example\n",
@@ -161,7 +168,7 @@ mod tests {
         "Received: from imap.home.example [198.51.100.7]\n\tby laptop with IMAP (fetchmail-6.4.37)\n\tfor <alex@localhost> (single-drop); date\n",
         "Received: (qmail 4711 invoked from network); 16 Nov 2026 08:00:00 -0000\n",
     ];
-    /// What a sender may write to look like a house.
+    /// Fields that a sender may forge to look like a receiving organisation.
     const SENT: &[&str] = &[
         "",
         FORGED,
@@ -208,7 +215,7 @@ mod tests {
                     assert!(found(&raw).is_err(), "{raw}");
                 }
             }
-            // Two of the outside: only the first was written by the receiving server.
+            // Two entries from outside: only the upper one was written by the receiving server.
             let raw = format!("{inside}{ENTRY}{ENTRY}{FORGED}");
             assert!(found(&raw).is_err(), "{raw}");
             for sent in &SENT[2..5] {

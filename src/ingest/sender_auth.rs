@@ -1,8 +1,8 @@
-//! Who the receiving server says the sender is (RFC 8601).
+//! Verifies the sender by what the receiving server recorded (RFC 8601).
 //!
-//! Only the topmost Authentication-Results counts, only from a server the account trusts, and only where that server can
-//! have written it (see `received`): everything below could have been written by the sender. Doubt of any kind is
-//! "unverified", with the reason in words.
+//! Only the topmost Authentication-Results counts, only from a server that the account trusts, and only where that
+//! server can have written it (see `received`): everything below it could have been written by the sender. A doubt of
+//! any kind makes the sender unverified, with the reason in words.
 
 use super::{
     limits::FIELD_BYTES,
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::model::mail::Authentication;
 
-/// The authserv-ids of the receiving servers an account trusts. Empty: none.
+/// The receiving servers that an account trusts, by their authserv-id. Without any, no sender is verified.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedServers {
     pub servers: Vec<String>,
 }
 
-/// `from` is every address of every From field.
+/// Decides whether the sender is verified, and says why. `from` holds every address of every From field.
 pub(super) fn authenticate(
     headers: &Headers<'_>,
     from: &[crate::model::Address],
@@ -29,6 +29,8 @@ pub(super) fn authenticate(
     }
 }
 
+/// Returns why the sender is verified; as an error, why not. Requires exactly one `dmarc=pass` for the domain of the
+/// From address.
 fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &TrustedServers) -> Result<String, String> {
     if trust.servers.is_empty() {
         return Err("no trusted server configured".into());
@@ -56,6 +58,7 @@ fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trusted
     Ok(format!("dmarc=pass for {claimed} by {}", results.server))
 }
 
+/// Returns the domain of the only From address. Several, or one that programs read differently, are an error.
 fn single_domain(headers: &Headers<'_>, from: &[crate::model::Address]) -> Result<String, String> {
     match headers.all("From").count() {
         1 => {}
@@ -71,19 +74,21 @@ fn single_domain(headers: &Headers<'_>, from: &[crate::model::Address]) -> Resul
     }
 }
 
-/// The server names the From domain or the organisation above it, never one below it.
+/// Returns whether the domain that the server checked is the From domain or an organisation above it, never one below
+/// it.
 fn is_aligned(domain: &str, claimed: &str) -> bool {
     let claimed = claimed.trim_end_matches('.').to_lowercase();
     let above = || claimed.contains('.') && domain.strip_suffix(claimed.as_str()).is_some_and(|sub| sub.ends_with('.'));
     !claimed.is_empty() && (domain == claimed || above())
 }
 
+/// A parsed Authentication-Results field.
 struct AuthResults {
     server: String,
     methods: Vec<AuthMethod>,
 }
 
-/// One `method=result`, lower case, with the one property that is asked for.
+/// One `method=result` in lower case, with the only property that is used.
 struct AuthMethod {
     name: String,
     result: String,
@@ -117,6 +122,7 @@ impl AuthResults {
 }
 
 impl AuthMethod {
+    /// Parses one clause; none when it is malformed or names `header.from` twice.
     fn parse(clause: &[AuthResultsToken]) -> Option<AuthMethod> {
         let mut pairs = parse_pairs(clause)?.into_iter();
         let (name, result) = pairs.next()?;
@@ -131,7 +137,7 @@ impl AuthMethod {
     }
 }
 
-/// `key = value` groups. White space around the dots, slashes and equals signs was dropped with the comments.
+/// Parses `key = value` groups; none for anything else. White space and comments were dropped before.
 fn parse_pairs(clause: &[AuthResultsToken]) -> Option<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut rest = clause;
@@ -151,13 +157,15 @@ fn parse_pairs(clause: &[AuthResultsToken]) -> Option<Vec<(String, String)>> {
     Some(pairs)
 }
 
+/// A token of the field. `Punctuation` is `;` or `=`.
 #[derive(Debug, PartialEq, Eq)]
 enum AuthResultsToken {
     Word(String),
     Punctuation(char),
 }
 
-/// Words, quoted strings and the marks `;` and `=`; comments are dropped. Nothing for unclosed quotes or comments.
+/// Splits a field into words, quoted strings, `;` and `=`, and drops comments. Returns none for unclosed quotes or
+/// comments.
 fn tokenise(value: &str) -> Option<Vec<AuthResultsToken>> {
     let mut tokens = Vec::new();
     let mut chars = value.chars().peekable();
@@ -172,7 +180,7 @@ fn tokenise(value: &str) -> Option<Vec<AuthResultsToken>> {
                 while let Some(c) = chars.next_if(|c| !(c.is_whitespace() || matches!(c, ';' | '=' | '(' | '"'))) {
                     word.push(c);
                 }
-                // Base64 in `header.b=abc=` is one value; an `=` right behind a value belongs to it.
+                // Base64 in `header.b=abc=` is one value, so an `=` right after a value belongs to it.
                 if matches!(tokens.last(), Some(AuthResultsToken::Punctuation('='))) {
                     while chars.next_if_eq(&'=').is_some() {
                         word.push('=');
@@ -185,6 +193,7 @@ fn tokenise(value: &str) -> Option<Vec<AuthResultsToken>> {
     Some(tokens)
 }
 
+/// Skips the rest of a comment, which may be nested; none when it is not closed.
 fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
     let mut depth = 1_usize;
     while depth > 0 {
@@ -198,6 +207,7 @@ fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
     Some(())
 }
 
+/// Reads the rest of a quoted string; none when it is not closed.
 fn read_quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
     let mut text = String::new();
     loop {

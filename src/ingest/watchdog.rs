@@ -1,7 +1,8 @@
-//! Reading under guard: a mail that the reader panics over, or takes too long for, is told from its neighbours.
+//! Parses mails under a watchdog: one over which the parser panics or takes too long is set aside without affecting the
+//! others.
 //!
-//! A thread cannot be stopped from outside. One that is over its budget is given up: whatever it still does counts no
-//! more, and another goes on with the rest. What it costs is the thread, until it comes back by itself.
+//! A thread cannot be stopped from outside. One that exceeds its budget is abandoned: whatever it still does no longer
+//! counts, and another thread continues with the rest. The cost is one thread until it returns by itself.
 
 use std::{
     fs,
@@ -17,16 +18,16 @@ use tokio::sync::oneshot;
 use super::{MailParseError, TrustedServers, parse_mail};
 use crate::model::Mail;
 
-/// CPU time that reading one mail may take: what the largest one takes on a slow machine, several times over.
+/// CPU time that parsing one mail may take: several times what the largest one takes on a slow machine.
 const CPU_BUDGET: Duration = Duration::from_secs(10);
-/// Time on the wall after which a thread is given up that gets no CPU time, or whose CPU time is not told.
+/// Wall-clock time after which a thread is abandoned even if it gets no CPU time, or if its CPU time is not known.
 const WALL_CLOCK_LIMIT: Duration = Duration::from_secs(60);
-/// How often a thread that is not done is looked at.
+/// Longest interval between two checks of a thread.
 const MAX_CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// In which Linux tells the CPU time of a thread, whatever the kernel counts in.
+/// The unit in which Linux reports the CPU time of a thread, independent of the kernel's timer.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How a mail is read, and how long that may take.
+/// The parser and its time budget. Tests replace the parser by one that panics or hangs.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardedParser {
     pub read: fn(&[u8], &TrustedServers) -> Result<Mail, MailParseError>,
@@ -39,8 +40,8 @@ impl Default for GuardedParser {
     }
 }
 
-/// Why a mail could not be read although there is nothing wrong with its form. The text of a panic may hold the mail's
-/// words, so it is not repeated.
+/// Why parsing was aborted although the mail may be well-formed. The text of a panic may contain words of the mail, so
+/// it is not repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseAborted {
     #[error("reading it failed inside the program, which is a fault of the program; the mail is where it was")]
@@ -50,7 +51,7 @@ pub enum ParseAborted {
 }
 
 impl GuardedParser {
-    /// Does some work over a mail on a thread of its own, and gives it up when it takes too long.
+    /// Runs some work over a mail on a thread of its own, and abandons it when it exceeds the budget.
     pub fn run_within_budget<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -60,7 +61,7 @@ impl GuardedParser {
         let (tell, told) = mpsc::channel();
         let job = move || {
             record_stat_path(&place);
-            // Nobody listens any more when it was given up.
+            // Nobody receives the result of an abandoned thread.
             tell.send(catch_panic(work)).ok();
         };
         thread::Builder::new().name("mail".into()).spawn(job).map_err(|_| ParseAborted::Panicked)?;
@@ -75,14 +76,15 @@ impl GuardedParser {
     }
 }
 
-/// Does some work over a mail on this thread. A panic is an error.
+/// Runs some work over a mail on this thread. A panic becomes an error.
 pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, ParseAborted> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| ParseAborted::Panicked)
 }
 
-/// What a thread that reads one mail after the other is at.
+/// Which mail a thread that parses one after the other is working on.
 pub struct StepTracker<T>(Mutex<TrackedStep<T>>);
 
+/// The current step. Abandoning it takes the item away, so that it is reported exactly once.
 struct TrackedStep<T> {
     number: u64,
     item: Option<T>,
@@ -90,7 +92,7 @@ struct TrackedStep<T> {
 }
 
 impl<T> StepTracker<T> {
-    /// Says what is read from here on. A thread that was given up ends here.
+    /// Begins a step over an item. A thread that was abandoned ends here, by unwinding.
     pub fn begin_step(&self, about: T) {
         let mut step = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if step.is_abandoned {
@@ -101,16 +103,18 @@ impl<T> StepTracker<T> {
         step.item = Some(about);
     }
 
-    /// Returns what was read, unless it was given up meanwhile.
+    /// Ends the step. Returns its item; none if the step was abandoned meanwhile.
     pub fn finish_step(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).item.take()
     }
 
+    /// Returns the number of the step in progress.
     fn current_step_number(&self) -> Option<u64> {
         let step = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         step.item.is_some().then_some(step.number)
     }
 
+    /// Abandons a step, unless it has ended meanwhile. Returns its item.
     fn abandon_step(&self, number: u64) -> Option<T> {
         let mut step = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let about = if step.number == number { step.item.take() } else { None };
@@ -119,8 +123,8 @@ impl<T> StepTracker<T> {
     }
 }
 
-/// Does a job on a thread of its own and watches the steps it takes. Returns what the step was about that took too long:
-/// then the rest of the job was not done. None when all of it was.
+/// Runs a job on a thread of its own and watches its steps. Returns the item of the first step that exceeded the
+/// budget; then the rest of the job was not done. Returns none when the whole job was done.
 pub async fn run_watched<T: Send + 'static>(
     budget: Duration,
     job: impl FnOnce(&StepTracker<T>) + Send + 'static,
@@ -132,13 +136,16 @@ pub async fn run_watched<T: Send + 'static>(
     let taken = Arc::clone(&steps);
     let work = move || {
         record_stat_path(&place);
-        // Nobody listens any more when it was given up.
+        // Nobody receives the result of an abandoned thread.
         tell.send(catch_unwind(AssertUnwindSafe(|| job(&taken))).is_ok()).ok();
     };
     thread::Builder::new().name("mail".into()).spawn(work)?;
     loop {
         if let Ok(done) = tokio::time::timeout(gauge.check_interval(), &mut told).await {
-            anyhow::ensure!(done.is_ok_and(|whole| whole), "a fault of the program stopped the reading");
+            anyhow::ensure!(
+                done.is_ok_and(|whole| whole),
+                "the program failed while reading mail; the mail is where it was"
+            );
             return Ok(None);
         }
         if let Some(number) = steps.current_step_number()
@@ -150,13 +157,14 @@ pub async fn run_watched<T: Send + 'static>(
     }
 }
 
-/// How much of its budget a step has used, from when it was first seen.
+/// How much of its budget a step has used, counted from when the step was first seen.
 struct StepBudget {
     stat_path: Arc<OnceLock<PathBuf>>,
     budget: Duration,
     started: Option<StepStart>,
 }
 
+/// When a step was first seen, and the CPU time of its thread then.
 struct StepStart {
     number: u64,
     at: Instant,
@@ -172,6 +180,7 @@ impl StepBudget {
         (self.budget / 4).min(MAX_CHECK_INTERVAL)
     }
 
+    /// Returns whether a step has exceeded its budget. The first call for a step only starts its clock.
     fn is_exceeded(&mut self, number: u64) -> bool {
         let cpu = self.stat_path.get().and_then(|place| read_cpu_time(place));
         match self.started.as_ref().filter(|seen| seen.number == number) {
@@ -187,17 +196,17 @@ impl StepBudget {
     }
 }
 
-/// Notes where the system tells about this thread. Nowhere but on Linux.
+/// Records the path of the kernel's statistics about this thread. They exist only on Linux.
 fn record_stat_path(place: &OnceLock<PathBuf>) {
     if let Ok(this) = fs::read_link("/proc/thread-self") {
         place.get_or_init(|| Path::new("/proc").join(this).join("stat"));
     }
 }
 
-/// The CPU time of a thread so far (proc_pid_stat(5): utime and stime).
+/// Returns the CPU time of a thread so far (proc_pid_stat(5): utime and stime).
 fn read_cpu_time(stat: &Path) -> Option<Duration> {
     let text = fs::read_to_string(stat).ok()?;
-    // Its name may hold anything, also brackets.
+    // The name of the thread may contain anything, brackets included.
     let (_, fields) = text.rsplit_once(')')?;
     let mut times = fields.split_whitespace().skip(11).map(str::parse::<u32>);
     Some(TICK * times.next()?.ok()?.saturating_add(times.next()?.ok()?))

@@ -1,4 +1,4 @@
-//! What a model is shown: people and messages as handles, mail as quoted data.
+//! Prepares what a model is shown: people and messages as handles, mail as quoted data.
 //!
 //! No address and no link of a mail reaches a prompt.
 
@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Address, Instant, Mail, Me};
 
-/// So many characters of the text of a mail are shown.
+/// How many characters of a mail's text are shown.
 const LONGEST_TEXT: usize = 4_000;
 const LONGEST_SUBJECT: usize = 200;
 const LONGEST_NAME: usize = 60;
-/// So many people of a mail get a handle; the addresses of others become `[address]`.
+/// How many people of a mail get a handle. The addresses of all others become `[address]`.
 const MOST_PEOPLE: usize = 12;
 
+/// Matches addresses and links, including bare domains. If it could not be compiled, no text is shown at all.
 static ADDRESS_OR_LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?P<address>[^\s<>()\[\],;:@]+@[^\s<>()\[\],;:@]+)|[A-Za-z][A-Za-z0-9+.-]*://\S+|\bwww\.\S+|\b[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.\p{L}{2,}(?:/\S*)?",
@@ -26,9 +27,10 @@ static ADDRESS_OR_LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A person as the model sees them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// `P0` is the person the program works for, `P1` the sender.
+    /// `P0` is the person that the program works for, `P1` the sender.
     pub handle: String,
     pub name: String,
+    /// Who the person is in this mail, in words for the model.
     #[serde(rename = "is")]
     pub role: String,
 }
@@ -38,6 +40,7 @@ pub struct Person {
 pub struct QuotedMessage {
     /// `M0` is the mail at hand.
     pub handle: String,
+    /// The handle of the sender.
     pub from: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<Instant>,
@@ -49,6 +52,7 @@ pub struct QuotedMessage {
 /// Replaces the people of one mail by handles; the position in the list is the number of the handle.
 pub struct Anonymiser(Vec<AnonymisedPerson>);
 
+/// A person with the addresses that their handle replaces, in lower case.
 struct AnonymisedPerson {
     addresses: Vec<String>,
     name: String,
@@ -116,6 +120,7 @@ impl Anonymiser {
     }
 }
 
+/// Returns the name of an address, or a placeholder.
 fn display_name(address: &Address) -> String {
     address.name.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "unnamed".into())
 }

@@ -1,8 +1,8 @@
-//! The budget of model calls: the worst case of a call is reserved in memory before it, and replaced by its actual cost
-//! after it.
+//! The budget of model calls. Before a call its worst case is reserved in memory; afterwards the reservation is
+//! replaced by the actual cost.
 //!
-//! The stored calls are the truth: a later start reads from them what was spent. No call is made for which the budget of
-//! the day or of the task does not suffice.
+//! The stored calls are the truth: after a restart, what was spent is read from them. No call is made for which the
+//! budget of the day or of the task does not suffice.
 
 use std::{
     collections::HashMap,
@@ -17,17 +17,18 @@ pub struct Budget {
     state: Mutex<BudgetState>,
 }
 
+/// The counters of one day. They are kept in memory only.
 #[derive(Default)]
 struct BudgetState {
     /// The local date that `spent` and `reserved` count for.
     day: String,
-    /// What calls of the day that have ended did cost.
+    /// What the finished calls of the day have cost.
     spent: ModelUsage,
-    /// The worst case of all calls of the day that are under way.
+    /// The worst case of all calls of the day that are in flight.
     reserved: ModelUsage,
-    /// The worst case of calls that were cancelled half-way and are in no record yet.
+    /// The worst case of calls that were cancelled and have no record yet.
     unrecorded: ModelUsage,
-    /// The worst case of the calls under way, by the id whose budget pays.
+    /// The worst case of the calls in flight, by the id whose budget pays.
     reserved_in_flight: HashMap<String, ModelUsage>,
 }
 
@@ -48,8 +49,8 @@ impl Budget {
         Self { allowance, state: Mutex::new(state) }
     }
 
-    /// Reserves the worst case of a call, or returns which budget does not allow it. `before` is what the stored calls say
-    /// was spent on `about`.
+    /// Reserves the worst case of a call, or returns which budget does not allow it. `before` is what the stored calls
+    /// say was spent on `about`.
     pub(super) fn reserve(
         &self,
         day: &str,
@@ -59,7 +60,7 @@ impl Budget {
     ) -> Result<Reservation<'_>, Outcome> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.day != day {
-            // Calls that are still under way were reserved on the day before, and count for that day only.
+            // Calls still in flight were reserved on the day before, and count for that day only.
             day.clone_into(&mut state.day);
             (state.spent, state.reserved) = (ModelUsage::default(), ModelUsage::default());
         }
@@ -81,7 +82,7 @@ impl Budget {
         std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).unrecorded)
     }
 
-    /// Whether no call is under way.
+    /// Returns whether no call is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).reserved_in_flight.is_empty()
     }
@@ -95,6 +96,8 @@ impl Reservation<'_> {
 }
 
 impl Drop for Reservation<'_> {
+    /// Releases the reservation. Without a commit the call was cancelled: nobody knows its cost, so its worst case is
+    /// spent.
     fn drop(&mut self) {
         let mut state = self.budget.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.actual.is_none() {

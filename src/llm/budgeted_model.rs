@@ -1,5 +1,5 @@
-//! A model call under the budget: circuit breaker, concurrency limit, reservation, deadline, check of the answer and one
-//! repair.
+//! Makes a model call within the budget: circuit breaker, concurrency limit, reservation, deadline, check of the answer
+//! and one repair.
 //!
 //! A call always returns, with an answer or with the reason why there is none. Nothing is spent that was not reserved
 //! before.
@@ -18,11 +18,12 @@ use crate::model::{
     llm::{LlmSettings, ModelCall, ModelUsage, Outcome, Provider, TokenPrice},
 };
 
-/// Requests for one prompt: the first, and one that asks for a repair.
+/// How many requests one prompt may take: the first, and one that asks for a repair.
 const ANSWER_ATTEMPTS: u32 = 2;
-/// So many characters of a bad answer are sent back to the model when it is asked for a repair.
+/// How many characters of a bad answer are sent back to the model when it is asked for a repair.
 const BAD_ANSWER_CHARS: usize = 1_000;
-/// The largest request that is sent. After a crash, each call that may have been under way is counted as so many tokens.
+/// The largest request that is sent. After a crash, each call that may have been in flight is counted as this many
+/// tokens.
 const MOST_REQUEST_BYTES: u64 = 32 * 1024;
 
 /// The model that nodes call. Its calls share one budget, one concurrency limit and one circuit breaker.
@@ -86,10 +87,12 @@ struct FinishedCall {
 }
 
 impl FinishedCall {
+    /// Ends a call without an answer.
     fn unanswered(outcome: Outcome, note: impl Into<String>) -> Self {
         Self { outcome, answer: None, note: note.into(), retry_after: None }
     }
 
+    /// Ends a call that the provider failed.
     fn failed(failure: ProviderFailure) -> Self {
         let note = failure.to_string();
         let (outcome, retry_after) = match failure {
@@ -103,6 +106,7 @@ impl FinishedCall {
 }
 
 impl BudgetedModel {
+    /// Creates the model with a budget that already counts what was spent today.
     pub fn new(llm: Arc<dyn Llm>, settings: &LlmSettings, budget: Budget) -> Self {
         Self {
             llm,
@@ -140,8 +144,8 @@ impl BudgetedModel {
         (ModelReply { outcome: finished.outcome, answer: finished.answer }, record)
     }
 
-    /// Waits for a permit, reserves the worst case, calls within the deadline, and settles the reservation with what the
-    /// call did cost.
+    /// Waits for a permit, reserves the worst case, calls within the deadline, and replaces the reservation by the
+    /// actual cost.
     async fn call_within_budget(&self, prompt_call: &PromptCall<'_>, cost: &mut RunningCost) -> FinishedCall {
         if let Some(reason) = self.circuit_breaker.open_reason() {
             return FinishedCall::unanswered(Outcome::Resting, reason);
@@ -155,17 +159,17 @@ impl BudgetedModel {
         }
         let request = prompt_call.input.request(prompt_call.guidelines);
         if request.input_token_bound() > MOST_REQUEST_BYTES {
-            return FinishedCall::unanswered(Outcome::Malformed, "the question is too long to be asked");
+            return FinishedCall::unanswered(Outcome::Malformed, "the prompt is too long to be sent");
         }
         let worst = self.worst_case_cost(&request).times(ANSWER_ATTEMPTS.into());
         let reservation = match self.budget.reserve(prompt_call.day, prompt_call.about, prompt_call.spent_before, worst)
         {
             Ok(reservation) => reservation,
-            Err(outcome) => return FinishedCall::unanswered(outcome, "its budget is gone; rules go on alone"),
+            Err(outcome) => return FinishedCall::unanswered(outcome, "the budget is used up; rules go on alone"),
         };
         let exchange = self.request_with_repair(prompt_call.input, request, cost);
         let finished = tokio::time::timeout(self.deadline, exchange).await.unwrap_or_else(|_| {
-            FinishedCall::unanswered(Outcome::Late, format!("no whole answer within {} s", self.deadline.as_secs()))
+            FinishedCall::unanswered(Outcome::Late, format!("no complete answer within {} s", self.deadline.as_secs()))
         });
         // Nobody knows what a request cost that the deadline cancelled, so it is counted at its worst case.
         cost.spent = cost.spent.plus(cost.in_flight.take().unwrap_or_default());
@@ -209,7 +213,8 @@ impl BudgetedModel {
         FinishedCall::unanswered(Outcome::Malformed, note)
     }
 
-    /// Sends one request and adds what it cost; `cost.in_flight` is set while it is under way.
+    /// Sends one request and adds what it cost. `cost.in_flight` is set meanwhile, so that a cancelled request is
+    /// counted too.
     async fn send_counted(
         &self,
         request: &ProviderRequest,
@@ -231,8 +236,8 @@ impl BudgetedModel {
         self.price.of(request.input_token_bound() + repair_bytes, request.max_tokens.into())
     }
 
-    /// Returns what a request cost: as the provider reported it, nothing if the model cannot have read it, else the worst
-    /// case.
+    /// Returns what a request cost: as the provider reported it, nothing if the model cannot have read it, else the
+    /// worst case.
     fn actual_cost(&self, reply: &Result<ProviderReply, ProviderFailure>, worst: ModelUsage) -> ModelUsage {
         match reply {
             Ok(ProviderReply { tokens: Some((input, output)), .. })
@@ -268,7 +273,7 @@ impl BudgetedModel {
         self.budget.take_unrecorded()
     }
 
-    /// Whether no call is under way whose cost is not known yet.
+    /// Returns whether no call is in flight whose cost is not known yet.
     pub fn is_idle(&self) -> bool {
         self.budget.is_idle()
     }
@@ -277,7 +282,8 @@ impl BudgetedModel {
         self.max_concurrent
     }
 
-    /// Returns the most that can have been spent without a record when the program was killed.
+    /// Returns the most that can have been spent without a record when the program was killed: all concurrent calls,
+    /// each at its worst case.
     pub fn max_cost_lost_in_crash(settings: &LlmSettings) -> ModelUsage {
         let one = settings.price.of(MOST_REQUEST_BYTES, 1_000);
         one.times(ANSWER_ATTEMPTS.into()).times(settings.max_concurrent as u64)

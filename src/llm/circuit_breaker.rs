@@ -1,5 +1,5 @@
-//! A circuit breaker: a server that fails several times in a row is not called for a while, so that not every mail waits
-//! for its timeout.
+//! A circuit breaker: a server that fails several times in a row is not called for a while, so that not every mail
+//! waits for a timeout.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -13,15 +13,18 @@ const FIRST_OPEN_TIME: Duration = Duration::from_secs(30);
 /// Upper bound of the open time, also of what a server asks for.
 const LONGEST_OPEN_TIME: Duration = Duration::from_secs(600);
 
+/// One breaker per model, shared by all calls of the process.
 #[derive(Default)]
 pub(super) struct CircuitBreaker(Mutex<BreakerState>);
 
+/// The default state is closed: calls are allowed.
 #[derive(Default)]
 struct BreakerState {
     /// Failures since the last success.
     failures: u32,
     /// Calls are refused until then.
     open_until: Option<Instant>,
+    /// Why the last call failed; never text of the server.
     reason: String,
 }
 

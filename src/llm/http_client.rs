@@ -1,7 +1,7 @@
 //! The HTTP client of a provider, with a limit on everything.
 //!
-//! No redirect is followed, no proxy of the environment is used, no more than [`MAX_REPLY_BYTES`] of a reply are read, and
-//! no error repeats what a server wrote.
+//! No redirect is followed, no proxy of the environment is used, no more than `MAX_REPLY_BYTES` of a reply are read,
+//! and no error repeats what a server wrote.
 
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use crate::{
 /// Upper bound of a reply: an answer has a few hundred bytes, and servers add their own fields.
 const MAX_REPLY_BYTES: usize = 256 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The version of the API that the requests are written for.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// One model of one provider.
@@ -39,13 +40,14 @@ pub struct ModelHttpClient {
 /// Why the client cannot be set up from the configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelClientError {
-    #[error("the key holds characters that cannot be sent")]
+    #[error("the key contains characters that cannot be sent")]
     Key,
-    #[error("the client cannot be made: {0}")]
+    #[error("the HTTP client cannot be set up: {0}")]
     Client(#[from] reqwest::Error),
 }
 
 impl ModelHttpClient {
+    /// Creates the client. No connection is made yet.
     pub fn new(settings: &LlmSettings) -> Result<Self, ModelClientError> {
         let client = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -82,6 +84,7 @@ impl ModelHttpClient {
         }
     }
 
+    /// Sends a request once and parses the reply.
     async fn post_once(&self, post: RequestBuilder) -> Result<ProviderReply, ProviderFailure> {
         failpoint::hit("model.ask", "before");
         let response = post.send().await.map_err(|error| connection_failure(&error));
@@ -100,6 +103,7 @@ impl Llm for ModelHttpClient {
     }
 }
 
+/// Returns the headers of every request. The key is marked as sensitive, so that it is never logged.
 fn headers(settings: &LlmSettings) -> Result<HeaderMap, ModelClientError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = &settings.key {
@@ -115,14 +119,14 @@ fn headers(settings: &LlmSettings) -> Result<HeaderMap, ModelClientError> {
     Ok(headers)
 }
 
-/// Words a connection error without its own text, which may hold an address.
+/// Describes a connection error without its own text, which may contain an address.
 fn connection_failure(error: &reqwest::Error) -> ProviderFailure {
     let read = !error.is_connect();
     let problem = if read { "the connection broke" } else { "no server answers at the address" };
     ProviderFailure::Unreachable { problem: problem.into(), retry_after: None, read }
 }
 
-/// Sorts an HTTP status by what helps: waiting, another form of the request, or a person.
+/// Classifies an HTTP status by what helps: waiting, another form of the request, or a person.
 fn status_failure(response: &Response) -> ProviderFailure {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
@@ -134,7 +138,7 @@ fn status_failure(response: &Response) -> ProviderFailure {
         400 | 413 | 422 => ProviderFailure::RequestRejected(status),
         401 | 403 => ProviderFailure::Denied(status, "is the key right?"),
         404 => ProviderFailure::Denied(status, "are the address and the model right?"),
-        300..=399 => ProviderFailure::Denied(status, "it points elsewhere, which is not followed"),
+        300..=399 => ProviderFailure::Denied(status, "it redirects elsewhere, which is not followed"),
         _ => ProviderFailure::Denied(status, "it cannot be used like this"),
     }
 }

@@ -1,22 +1,5 @@
-//! The client of a language model, if one is configured: any provider, recorded, budgeted, never trusted.
-//!
-//! Owns the HTTP client of a provider, the prompts (`.md` files beside the code), the check of every answer, and the
-//! budget. A call never fails its caller: whatever goes wrong is an [`Outcome`](crate::model::llm::Outcome), and the node
-//! goes on with what it worked out itself. No answer is used before it was parsed as the type that was asked for, and no
-//! text of a model may hold an address, an id or a link. The model sees people and messages as handles and mail as
-//! quoted data.
-//!
-//! # The layers of a model call, from the outside in
-//!
-//! | layer | does |
-//! | --- | --- |
-//! | a node (`graph::node::wording`) | anonymises what is shown ([`anonymiser`]) and returns a [`PromptInput`] as a call |
-//! | the engine (`graph::model_reply`) | stores the reply with its cost before the node sees it |
-//! | `graph::NodeModelCaller` | adds the guidelines and says whose budget pays |
-//! | [`BudgetedModel::request_answer`] | circuit breaker, concurrency limit, budget and deadline; makes the record of the call |
-//! | `BudgetedModel::request_with_repair` | checks the answer ([`PromptInput::check_answer`]) and has a bad one repaired once |
-//! | [`Llm::complete`] | the trait of a provider: [`ModelHttpClient`], or a double in a benchmark |
-//! | `ModelHttpClient::post_with_retries` | encodes the request, repeats it while the server is busy, decodes the reply |
+//! The client of a language model, if one is configured: any provider, every call recorded and budgeted, no answer
+//! trusted.
 
 pub mod anonymiser;
 mod budget;
@@ -49,6 +32,7 @@ pub struct ProviderRequest {
     pub user: String,
     /// The model's first answer and why it was refused, when this request asks for a repair.
     pub repair: Option<(String, String)>,
+    /// The name of the schema, which some providers require.
     pub schema_name: &'static str,
     pub schema: Value,
     /// Whether the schema is also sent as a parameter of the provider's API, not only as text in the prompt.
@@ -83,9 +67,9 @@ pub enum ProviderFailure {
     #[error("the server said {0}: {1}")]
     Denied(u16, &'static str),
     /// The server rejected the form of the request, perhaps because it does not support the schema parameter.
-    #[error("the server does not take the request ({0})")]
+    #[error("the server rejected the request ({0})")]
     RequestRejected(u16),
-    /// The reply is no answer: cut off, too long, not JSON.
+    /// The reply is not a usable answer: cut off, too long, or not JSON.
     #[error("{0}")]
     MalformedReply(String),
     /// The model declined to answer. `tokens` are what the provider says it used.

@@ -1,4 +1,4 @@
-//! When a request is repeated, and after which pause.
+//! Decides when a request is repeated, and after which pause.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -12,12 +12,14 @@ pub(super) const ATTEMPTS: u32 = 3;
 /// The pause before the second attempt; doubled for each further one.
 const FIRST_BACKOFF: Duration = Duration::from_millis(400);
 
-/// Whether a status says that the server is busy or broken for now. Any other would be the same again.
+/// Returns whether a status means that the server is busy or broken for now. With any other status a retry would fail
+/// again.
 pub(super) const fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504 | 529)
 }
 
-/// Returns the pause after an attempt with a jitter of one half, so that clients that failed together do not retry together.
+/// Returns the pause after an attempt with a jitter of one half, so that clients that failed together do not retry
+/// together.
 pub(super) fn jittered_backoff(attempt: u32) -> Duration {
     let full = FIRST_BACKOFF * 2_u32.saturating_pow(attempt.saturating_sub(1));
     let share = (RandomState::new().hash_one(attempt) % 1000) as f64 / 1000.0;

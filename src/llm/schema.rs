@@ -1,9 +1,9 @@
-//! The JSON schema of an answer, in the subset that every provider accepts.
+//! Generates the JSON schema of an answer, in the subset that every provider accepts.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-/// Keywords of JSON Schema that some provider refuses. What they would demand is checked when the answer is parsed.
+/// Keywords of JSON Schema that some provider rejects. What they would demand is checked when the answer is parsed.
 const UNSUPPORTED_KEYWORDS: &[&str] = &["$schema", "title", "format", "default", "minimum", "maximum", "description"];
 
 /// Returns the schema of a type, inlined and strict.
@@ -32,6 +32,8 @@ fn make_strict(schema: &mut Value) {
     }
 }
 
+/// Applies [`make_strict`] to what other keywords contain. Properties were done already, and their names are no
+/// keywords.
 fn make_nested_strict(fields: &mut Map<String, Value>) {
     for (keyword, inner) in fields.iter_mut() {
         if keyword != "properties" {

@@ -1,21 +1,23 @@
-//! The check of texts that a model wrote: no address, no link, no id, no hidden characters.
+//! Checks texts that a model wrote: no address, no link, no id, no hidden characters.
 //!
-//! Decided from the text alone. A text that is refused wrongly costs little, because a template takes its place; so
-//! everything doubtful is refused.
+//! The text alone decides. Refusing a good text costs little, because a template takes its place; so everything
+//! doubtful is refused.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The reason that goes back to the model and into the record; it repeats nothing that the model wrote.
+/// The reason of a refusal, which is sent to the model and recorded. It repeats nothing that the model wrote.
 pub const FORBIDDEN_IN_TEXT: &str = "a text must not hold an address, a link, a domain, a file name or an id";
 
-/// A word of letters and digits at least this long is taken for an id, a key or a hash.
+/// A word of letters and digits that is at least this long counts as an id, a key or a hash.
 const ID_CHARS: usize = 16;
-/// So many digits together are taken for an account or telephone number; a date with year and time of day has at most ten.
+/// This many digits together count as an account or telephone number. A date with year and time of day has at most ten.
 const ACCOUNT_DIGITS: usize = 11;
 
+/// Matches everything that a reader or a mail program could take for a link. If it could not be compiled, every text is
+/// refused.
 static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
         // a scheme, a bare domain, an obfuscated one
@@ -55,24 +57,25 @@ pub(super) fn check_line(text: &str, longest: usize) -> Result<(), String> {
     check(text, longest)
 }
 
+/// Returns whether a character is a control or an invisible one, such as a zero-width space or a change of direction.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\n')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a character is a full stop that Unicode normalisation leaves as it is.
+/// Returns whether a character is a full stop that Unicode normalisation leaves as it is.
 const fn is_dot(c: char) -> bool {
     matches!(c, '\u{3002}' | '\u{ff0e}' | '\u{ff61}' | '\u{2024}')
 }
 
-/// Whether a word mixes letters and digits like an id, a key or a hash.
+/// Returns whether a word mixes letters and digits like an id, a key or a hash.
 fn is_id(word: &str) -> bool {
     let count = |wanted: fn(&char) -> bool| word.chars().filter(wanted).count();
     let (letters, digits) = (count(|c| c.is_ascii_alphabetic()), count(char::is_ascii_digit));
     letters > 0 && digits > 1 && letters + digits >= ID_CHARS
 }
 
-/// Whether a text holds so many digits in a row, apart from single separators, that they are an account number.
+/// Returns whether a text contains an account number: many digits in a row, apart from single separators.
 fn has_account_number(text: &str) -> bool {
     let (mut digits, mut after_separator) = (0, false);
     for c in text.chars() {

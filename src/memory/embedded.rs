@@ -1,4 +1,4 @@
-//! The vector store of this process: the rows lie in the database, and an index of them in memory is scanned.
+//! The vector store of this process: the rows are in the database, and queries scan an index of them in memory.
 //!
 //! The store's writer commits a vector in the transaction of its document. The index only follows: a row that is gone
 //! from the database is never returned.
@@ -17,12 +17,12 @@ use crate::{
     store::{SkipUnreadable as _, Store, StoreError, StoreReader, Write},
 };
 
-/// From so many rows on, a scan runs on a blocking thread; below, waking that thread costs more than the scan.
+/// From this many rows on, a scan runs on a blocking thread. Below, waking that thread costs more than the scan.
 const BLOCKING_SCAN_ROWS: usize = 20_000;
 /// How many candidates are taken for each document wanted: a document has several pieces, and some rows may be gone.
 const PER_DOCUMENT: usize = 8;
 
-/// The vectors of the database. A cheap handle. A query sees every vector that is committed, by whatever process.
+/// The vectors of the database. Cheap to clone. A query sees every vector that is committed, by whichever process.
 #[derive(Clone)]
 pub struct EmbeddedVectorStore {
     store: Store,
@@ -35,11 +35,12 @@ struct LoadedIndex {
     index: VectorIndex,
     /// The newest row that was read.
     newest_row: i64,
-    /// Rows that are no vectors of this dimension; their documents must be embedded again.
+    /// Rows that cannot be decoded as vectors of this dimension. Their documents must be embedded again.
     broken: Vec<i64>,
 }
 
 impl EmbeddedVectorStore {
+    /// Creates the store without loading any vectors.
     pub fn new(store: Store, shape: VectorShape) -> Self {
         let loaded = LoadedIndex::empty(shape);
         Self { store, shape, loaded: Arc::new(RwLock::new(loaded)) }
@@ -50,7 +51,7 @@ impl EmbeddedVectorStore {
         Ok(self.store.read_blocking(|reader| self.catch_up(reader).map(drop))?)
     }
 
-    /// Returns the documents of rows that are no vectors, each once.
+    /// Returns the documents of rows that could not be decoded, and forgets those rows.
     fn take_broken_documents(&self) -> MemoryResult<Vec<String>> {
         // While another thread loads the index, its broken rows are not known yet.
         let Ok(mut loaded) = self.loaded.try_write() else { return Ok(Vec::new()) };
@@ -96,8 +97,8 @@ impl EmbeddedVectorStore {
         Ok(self.nearest_documents(newest, query, filter, k)?.0)
     }
 
-    /// Returns the nearest documents, and how many candidates are gone from the database. The scan holds no reader, so a
-    /// row newer than `newest` may be invisible to the reader used afterwards; it does not count as gone.
+    /// Returns the nearest documents, and how many candidates are gone from the database. The scan holds no reader, so
+    /// a row newer than `newest` may be invisible to the reader used afterwards; it does not count as gone.
     fn nearest_documents(
         &self,
         newest: i64,
@@ -115,6 +116,7 @@ impl EmbeddedVectorStore {
         Ok(self.store.read_blocking(|reader| resolve_candidates(reader, candidates, newest, k))?)
     }
 
+    /// Empties the index.
     fn clear_loaded(&self) {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = LoadedIndex::empty(self.shape);
@@ -139,8 +141,8 @@ impl EmbeddedVectorStore {
     }
 }
 
-/// Returns the first `k` documents of the candidates, each once, and how many candidates up to `newest` are gone from the
-/// database. A row that cannot be read is skipped.
+/// Returns the first `k` documents of the candidates, each once, and how many candidates up to `newest` are gone from
+/// the database. A row that cannot be read is skipped.
 fn resolve_candidates(
     reader: &StoreReader<'_>,
     candidates: Vec<ScoredVector>,
@@ -173,6 +175,7 @@ impl LoadedIndex {
         Self { index: VectorIndex::new(shape), newest_row: 0, broken: Vec::new() }
     }
 
+    /// Adds a row of the database, or notes it as broken.
     fn add_row(&mut self, dimension: usize, row: VectorRow<'_>) {
         self.newest_row = row.vector_id;
         match (decode(row.bytes, dimension), row.kind.parse::<DocKind>()) {

@@ -29,14 +29,18 @@ text_enum! {
 /// quarter. With the usual 60 the tenth rank counts almost as much as the first, and the many weak results of one list
 /// outweigh the good ones of the other.
 const RANK_CONSTANT: f64 = 2.0;
-/// Above 1: a document with half of the words counts for less than half of one with all of them.
+/// Exponent of the share of the query's words that a document contains. Above 1, a document with half of the words
+/// counts for less than half of one with all of them.
 const SHARE_EXPONENT: f64 = 1.5;
-/// The weight of the first rank by meaning, and of the first rank by words if the document holds all of them.
+/// The weight of the first rank by meaning.
 const MEANING_WEIGHT: f64 = 0.5;
+/// The weight of the first rank by words, if the document contains all of them.
 const WORDS_WEIGHT: f64 = 0.5;
-/// The same conversation or invoice counts as much as the first rank by words; the same person counts a little.
+/// The weight of the same conversation: as much as the first rank by words.
 const THREAD_WEIGHT: f64 = 0.5;
+/// The weight of the same invoice.
 const INVOICE_WEIGHT: f64 = 0.5;
+/// The weight of the same person: only a little, because a person writes about many things.
 const PERSON_WEIGHT: f64 = 0.15;
 /// The weight of a document from this moment; it halves with every month. Enough to order documents that are otherwise
 /// alike.
@@ -56,6 +60,7 @@ pub struct FoundDocument {
     pub reasons: Vec<MatchReason>,
 }
 
+/// One reason why a document was found, with its share of the score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MatchReason {
     pub by: MatchKind,
@@ -76,9 +81,9 @@ impl std::fmt::Display for MatchReason {
 /// The lists that are fused, each best first.
 #[derive(Debug, Default)]
 pub(super) struct CandidateLists {
-    /// Found by words.
+    /// Documents found by words.
     pub(super) words: Vec<FullTextHit>,
-    /// Found by meaning, with their cosine.
+    /// Documents found by meaning, with their cosine similarity.
     pub(super) near: Vec<(Document, f32)>,
     /// Documents about the same invoice.
     pub(super) invoice: Vec<Document>,
@@ -121,6 +126,7 @@ struct FusionPool {
 }
 
 impl FusionPool {
+    /// Adds a document without a reason, unless it is there already.
     fn add_document(&mut self, document: Document) {
         if !self.places.contains_key(&document.doc) {
             self.places.insert(document.doc.clone(), self.found.len());
@@ -128,6 +134,7 @@ impl FusionPool {
         }
     }
 
+    /// Adds a reason to a document, and the document if it is not there yet.
     fn add_reason(&mut self, document: Document, by: MatchKind, detail: String, weight: f64) {
         let doc = document.doc.clone();
         self.add_document(document);
@@ -136,7 +143,7 @@ impl FusionPool {
         }
     }
 
-    /// Scores all documents and sorts them; the newer of two with one score comes first.
+    /// Scores all documents and sorts them, best first. Of two with the same score, the newer comes first.
     fn into_ranked(self, query: &MemoryQuery<'_>) -> Vec<FoundDocument> {
         let mut found: Vec<FoundDocument> =
             self.found.into_iter().map(|(document, reasons)| score_document(query, document, reasons)).collect();
@@ -145,7 +152,8 @@ impl FusionPool {
     }
 }
 
-/// Adds the reasons that follow from the document itself and sums all weights, rounded as they are shown.
+/// Adds the reasons that follow from the document itself and sums all weights. Weights are rounded as they are shown,
+/// so that the score is the sum of what a person sees.
 fn score_document(query: &MemoryQuery<'_>, document: Document, mut reasons: Vec<MatchReason>) -> FoundDocument {
     let Document { doc, title, at, person, thread } = document;
     let mut add_reason = |by, weight: f64| reasons.push(MatchReason { by, detail: String::new(), weight });
@@ -165,7 +173,7 @@ fn score_document(query: &MemoryQuery<'_>, document: Document, mut reasons: Vec<
     FoundDocument { doc, title, at, score, reasons }
 }
 
-/// Returns 1 for a document from now, and half of it for each month of age.
+/// Returns 1 for a document from now, half of that for one that is a month old, and so on.
 fn recency(now: Instant, at: Instant) -> f64 {
     let days = (now.utc() - at.utc()).num_minutes().max(0) as f64 / (24.0 * 60.0);
     0.5_f64.powf(days / RECENCY_HALF_LIFE_DAYS)

@@ -38,6 +38,7 @@ struct EmbeddingsResponse {
     data: Vec<EmbeddingItem>,
 }
 
+/// One vector and the position of its text in the request.
 #[derive(Deserialize)]
 struct EmbeddingItem {
     index: usize,
@@ -45,6 +46,7 @@ struct EmbeddingItem {
 }
 
 impl HttpEmbedder {
+    /// Creates the client. No connection is made yet.
     pub fn new(settings: EmbeddingsSettings) -> MemoryResult<Self> {
         let client = reqwest::Client::builder()
             .timeout(CALL_TIMEOUT)
@@ -58,6 +60,7 @@ impl HttpEmbedder {
         Ok(Self { settings, name, client: client.map_err(refused)? })
     }
 
+    /// Returns what error messages call the endpoint.
     fn label(&self) -> String {
         format!("the embeddings endpoint {}", self.settings.url)
     }
@@ -66,13 +69,13 @@ impl HttpEmbedder {
         MemoryError::Refused { what: self.label(), why: why.into() }
     }
 
-    /// Words a connection error without its own text, which may hold an address.
+    /// Describes a connection error without its own text, which may contain an address.
     fn unreachable_error(&self, error: &reqwest::Error) -> MemoryError {
         let why = if error.is_connect() { "no server answers at the address" } else { "the connection broke" };
         MemoryError::Unreachable { what: self.label(), why: why.into() }
     }
 
-    /// Returns the body of a response, or an error when it is longer than the vectors of so many texts can be.
+    /// Returns the body of a response. It is an error if the body is longer than the vectors of this many texts can be.
     async fn read_bounded(&self, mut response: reqwest::Response, texts: usize) -> MemoryResult<Vec<u8>> {
         let most = OVERHEAD_BYTES + texts.saturating_mul(self.settings.dimension.saturating_mul(NUMBER_BYTES));
         let too_long = || self.refused_error(format!("its answer is longer than {most} bytes"));
@@ -89,7 +92,8 @@ impl HttpEmbedder {
         Ok(body)
     }
 
-    /// Returns one vector for each text, in the order of the texts.
+    /// Returns one vector for each text, in the order of the texts. Anything else, such as a missing vector or another
+    /// dimension, is an error.
     async fn request_embeddings(&self, texts: &[&str]) -> MemoryResult<Vec<Vec<f32>>> {
         let response = self.post(texts).await?;
         let body = self.read_bounded(response, texts.len()).await?;

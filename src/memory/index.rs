@@ -1,4 +1,5 @@
-//! The vectors in memory: a flat index that every query scans completely, by binary quantisation with rescoring.
+//! The vector index in memory: a flat index that every query scans completely, using binary quantisation with
+//! rescoring.
 //!
 //! Each vector has a binary code (one sign bit for each of its leading dimensions) and an int8 code (one byte per
 //! dimension). A query is compared with all binary codes of its account by weighted Hamming distance; the nearest are
@@ -16,23 +17,25 @@ const ROWS_PER_BLOCK: usize = 1024;
 /// The Hamming threshold is estimated from the first 8 of every 128 rows. The sample is spread in small groups because
 /// mails that arrive together are often alike.
 const THRESHOLD_SAMPLE: (usize, usize) = (128, 8);
+/// Bits in one word of a binary code.
 const BITS: usize = 64;
-/// How many rows are scored again by their int8 codes: at least so many, or one in so many of all rows. Recall of the ten
-/// nearest: 99.5 % at ten thousand vectors, 98.7 % at a million.
+/// At least how many rows are scored again by their int8 codes. Together with [`RESCORED_ONE_IN`], the recall of the
+/// ten nearest is 99.5 % at ten thousand vectors and 98.7 % at a million.
 const MIN_RESCORED: usize = 1024;
+/// One in this many rows of a large account is scored again.
 const RESCORED_ONE_IN: usize = 256;
 
 /// The dimensions of an embedder's vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VectorShape {
     pub dimension: usize,
-    /// So many of the first dimensions have a sign bit in the binary code. Embedders that sort their dimensions by
-    /// variance need only these to find candidates.
+    /// How many of the leading dimensions have a sign bit in the binary code. An embedder that sorts its dimensions by
+    /// variance needs only these to find candidates.
     pub binary_dimensions: usize,
 }
 
 impl VectorShape {
-    /// The shape of an embedder whose dimensions are not sorted: all of them are in the binary code.
+    /// Returns the shape of an embedder whose dimensions are not sorted: all of them are in the binary code.
     pub const fn uniform(dimension: usize) -> Self {
         Self { dimension, binary_dimensions: dimension }
     }
@@ -119,6 +122,7 @@ impl VectorIndex {
 }
 
 impl VectorPartition {
+    /// Adds a row: its id, its scale and both of its codes.
     fn push(&mut self, vector_id: i64, Int8VectorRef { scale, values }: Int8VectorRef<'_>, shape: VectorShape) {
         if self.ids.len().is_multiple_of(ROWS_PER_BLOCK) {
             self.int8_codes.push(Vec::with_capacity(ROWS_PER_BLOCK * shape.dimension.div_ceil(LINE_VALUES)));
@@ -151,7 +155,7 @@ struct IndexScan<'a> {
     binary_query: &'a [f32],
     /// The number of rows in all partitions.
     rows: usize,
-    /// About so many rows are scored by their int8 codes; if there are not more rows, all of them.
+    /// About how many rows are scored by their int8 codes. If there are not more rows, all of them are.
     rescore_count: usize,
     min_score: f32,
 }
@@ -170,6 +174,7 @@ fn scan_partitions(scan: &IndexScan<'_>) -> Vec<ScoredVector> {
     scan.find_candidates()
 }
 
+/// The same scan, compiled with AVX2 instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
 fn scan_avx2(scan: &IndexScan<'_>) -> Vec<ScoredVector> {
@@ -190,8 +195,8 @@ impl IndexScan<'_> {
             }
             return scored;
         }
-        // The rows are selected before the first one is scored: they lie far apart in memory, and a loop over known rows
-        // lets the processor fetch several at once.
+        // The rows are selected before the first one is scored: they lie far apart in memory, and a loop over known
+        // rows lets the processor fetch several at once.
         for (partition, row) in self.preselect_by_binary_codes() {
             scored.extend(partition.score_row(row, &query, self.min_score));
         }
@@ -240,6 +245,7 @@ impl IndexScan<'_> {
 /// are stored as bit planes, so that a weighted Hamming distance is two population counts.
 struct BinaryQuery(Vec<BinaryQueryWord>);
 
+/// 64 dimensions of a query.
 struct BinaryQueryWord {
     signs: u64,
     /// The lower bit of each weight.
@@ -248,6 +254,7 @@ struct BinaryQueryWord {
     twos: u64,
 }
 
+/// The largest weight of a bit.
 const MAX_BIT_WEIGHT: usize = 3;
 
 impl BinaryQuery {
@@ -264,7 +271,7 @@ impl BinaryQuery {
     /// Calls `visit` with the number of each row and its weighted Hamming distance from this query.
     #[inline(always)]
     fn for_each_distance(&self, binary_codes: &[u64], mut visit: impl FnMut(usize, u16)) {
-        // The shipped embedder has two words per row; a loop of known length is unrolled.
+        // The embedder that is compiled in has two words per row. A loop of known length is unrolled.
         if let Ok(two_words) = <&[BinaryQueryWord; 2]>::try_from(self.0.as_slice()) {
             for (row, code) in binary_codes.as_chunks::<2>().0.iter().enumerate() {
                 visit(row, weighted_hamming_distance(code, two_words));
@@ -284,6 +291,7 @@ fn pack_bits(bits: impl Iterator<Item = bool>) -> Vec<u64> {
     bits.chunks(BITS).map(word).collect()
 }
 
+/// Returns the sum of the weights of all bits in which a binary code and the query differ.
 #[inline(always)]
 fn weighted_hamming_distance(code: &[u64], query: &[BinaryQueryWord]) -> u16 {
     let (mut ones, mut twos) = (0, 0);
@@ -312,7 +320,8 @@ struct Int16Query {
 }
 
 impl Int16Query {
-    /// Quantises as finely as the sum over all dimensions fits into 32 bits, which is far finer than the int8 codes.
+    /// Quantises as finely as possible without overflowing 32 bits in the sum over all dimensions, which is far finer
+    /// than the int8 codes.
     fn quantise(query: &[f32]) -> Self {
         let overflow_bound = i32::MAX as f32 / (f32::from(i8::MAX) + 1.0) / query.len().max(1) as f32;
         let top = overflow_bound.min(f32::from(i16::MAX));
@@ -321,8 +330,8 @@ impl Int16Query {
         Self { lines: split_into_lines(query.iter().map(|value| (value / scale) as i16), 0).collect(), scale }
     }
 
-    /// Returns the dot product with an int8 code. The bytes are widened in groups before they are multiplied: multiplying
-    /// and adding pairs of 16-bit values is one instruction, which halves the time of a scan.
+    /// Returns the dot product with an int8 code. The bytes are widened in groups before they are multiplied:
+    /// multiplying and adding pairs of 16-bit values is one instruction, which halves the time of a scan.
     #[inline(always)]
     fn dot(&self, int8_code: &[CacheLine]) -> f32 {
         const GROUP: usize = 32;

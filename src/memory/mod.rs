@@ -1,7 +1,8 @@
-//! Search by meaning: an embedder that turns text into vectors, and a vector store, in this process or on a Qdrant server.
+//! Search by meaning: an embedder that turns text into vectors, and a vector store in this process or on a Qdrant
+//! server.
 //!
-//! The vectors are a cache of the store. Losing them loses nothing, being without them stops nothing, and no search
-//! returns a document of another account.
+//! The vectors are a cache of the store: losing them loses no data, no work waits for them, and no search returns a
+//! document of another account.
 
 mod embedded;
 mod fusion;
@@ -32,15 +33,15 @@ use crate::{
     store::Store,
 };
 
-/// The search over tasks and mails. A cheap handle; all clones share one state.
+/// The search over tasks and mails. Cheap to clone; all clones share one state.
 #[derive(Clone)]
 pub struct Memory {
     store: Store,
     clock: Clock,
     embedder: Arc<dyn Embedder>,
     vectors: Arc<dyn VectorStore>,
-    /// The embedder and the vector store of this process, for loading them in the background; none when an endpoint or a
-    /// server is used instead.
+    /// The embedder and the vector store of this process, for loading them in the background; none when an endpoint or
+    /// a server is used instead.
     in_process: (Option<StaticEmbedder>, Option<EmbeddedVectorStore>),
     retry: Arc<Mutex<store_sync::MemoryBackoff>>,
 }
@@ -75,8 +76,8 @@ impl Memory {
         self.find_nearest(&Filter::account(account), text, k).await
     }
 
-    /// Returns the documents nearest in meaning to a text that pass a filter, best first. After a failure, further queries
-    /// fail at once for some seconds.
+    /// Returns the documents nearest in meaning to a text that pass a filter, best first. After a failure, further
+    /// queries fail at once for some seconds.
     pub async fn find_nearest(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         self.ensure_same_origin()?;
         self.ensure_queries_allowed()?;
@@ -88,6 +89,7 @@ impl Memory {
         })
     }
 
+    /// Embeds a text and searches for the nearest documents; none for a text without known words.
     async fn embed_and_search(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         let embedded = self.embedder.embed(&[text]).await?;
         match embedded.into_iter().next().flatten() {
@@ -96,7 +98,8 @@ impl Memory {
         }
     }
 
-    /// Frees the table of the embedder if nothing was embedded since the last call. An idle daemon calls this regularly.
+    /// Frees the table of the embedder if nothing was embedded since the last call. An idle daemon calls this
+    /// regularly.
     pub fn unload_if_idle(&self) {
         self.in_process.0.iter().for_each(StaticEmbedder::unload_if_idle);
     }

@@ -1,7 +1,7 @@
 //! The vector store on a Qdrant server: one collection with cosine distance, and one point for each snippet.
 //!
-//! The id of a point is derived from its document, so that storing it again replaces it. A server that does not answer in
-//! time never delays the work beyond its timeout.
+//! The id of a point is derived from its document, so that storing it again replaces it. A server that does not answer
+//! never delays work beyond the timeout of a call.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const PER_DOCUMENT: usize = 4;
 /// The namespace of the UUIDs of points (version 5). Another value would leave all stored points behind.
 const NAMESPACE: Uuid = Uuid::from_u128(0x8f5d_6c0e_3b0a_4a6f_9a51_7d2c_41e0_b6d3);
-/// The fields of a point that are searched or deleted by.
+/// The fields of a point by which points are searched or deleted.
 const INDEXED_FIELDS: [&str; 3] = ["account", "kind", "doc"];
 
 /// One collection on a Qdrant server.
@@ -37,6 +37,7 @@ pub struct QdrantVectorStore {
 }
 
 impl QdrantVectorStore {
+    /// Creates the client for vectors of this dimension. No connection is made yet.
     pub fn new(settings: &QdrantSettings, dimension: usize) -> MemoryResult<Self> {
         let QdrantSettings { url, api_key, collection } = settings;
         let client = Qdrant::from_url(url)
@@ -53,10 +54,12 @@ impl QdrantVectorStore {
         Ok(Self { client, url: url.clone(), collection: collection.clone(), dimension })
     }
 
+    /// Returns what error messages call the server.
     fn label(&self) -> String {
         format!("the Qdrant server at {}", self.url)
     }
 
+    /// Converts an error of the client, keeping only its innermost message.
     fn to_memory_error(&self, error: QdrantError) -> MemoryError {
         let why = match &error {
             QdrantError::ResponseError { status } | QdrantError::ResourceExhaustedError { status, .. } => {
@@ -72,8 +75,8 @@ impl QdrantVectorStore {
         }
     }
 
-    /// Awaits an exchange of so many calls. The client repeats a call when a connection breaks and starts its timeout
-    /// again; this timeout bounds both together.
+    /// Awaits an exchange of this many calls. The client repeats a call when a connection breaks and starts its own
+    /// timeout again; this timeout bounds both together.
     async fn with_timeout<T>(
         &self,
         calls: u32,
@@ -85,6 +88,7 @@ impl QdrantVectorStore {
         }
     }
 
+    /// Creates the collection and the indexes of its fields.
     async fn create(&self) -> MemoryResult<(), QdrantError> {
         let vectors = VectorParamsBuilder::new(self.dimension, Distance::Cosine);
         let collection = CreateCollectionBuilder::new(&self.collection).vectors_config(vectors);
@@ -96,8 +100,8 @@ impl QdrantVectorStore {
         Ok(())
     }
 
-    /// Returns false when the collection is missing, holds vectors of another kind, or lacks an index: a server in strict
-    /// mode refuses to search or delete by a field without one.
+    /// Returns false when the collection is missing, holds vectors of another kind, or lacks an index: a server in
+    /// strict mode refuses to search or delete by a field without one.
     async fn has_matching_collection(&self) -> MemoryResult<bool, QdrantError> {
         if !self.client.collection_exists(&self.collection).await? {
             return Ok(false);
@@ -113,6 +117,7 @@ impl QdrantVectorStore {
                 if params.size == self.dimension && params.distance == i32::from(Distance::Cosine)))
     }
 
+    /// Deletes the collection if it exists, and creates an empty one.
     async fn recreate_collection(&self) -> MemoryResult<(), QdrantError> {
         if self.client.collection_exists(&self.collection).await? {
             self.client.delete_collection(&self.collection).await?;
@@ -120,6 +125,7 @@ impl QdrantVectorStore {
         self.create().await
     }
 
+    /// Stores the points of some documents and deletes their older points.
     async fn upsert_points(&self, snippets: &[Snippet]) -> MemoryResult<(), QdrantError> {
         let points: Vec<PointStruct> = snippets.iter().map(point).collect();
         self.client.upsert_points(UpsertPointsBuilder::new(&self.collection, points).wait(true)).await?;
@@ -136,6 +142,7 @@ impl QdrantVectorStore {
         Ok(())
     }
 
+    /// Returns the nearest documents, each by its nearest piece.
     async fn query_points(
         &self,
         query: &[f32],
@@ -172,6 +179,7 @@ fn point_id(snippet: &Snippet) -> String {
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
 }
 
+/// Returns the point of a snippet.
 fn point(snippet: &Snippet) -> PointStruct {
     let mut payload = Payload::new();
     payload.insert("account", snippet.account.as_str());
@@ -241,14 +249,15 @@ impl VectorStore for QdrantVectorStore {
     }
 }
 
-/// Returns the innermost message of an error that prints nested values, as a failed connection does.
+/// Returns the innermost message of an error that prints nested values, as a failed connection does; at most 200
+/// characters.
 fn innermost_message(why: &str) -> String {
     let inner = why.rsplit_once("message: \"").and_then(|(_, rest)| rest.split_once('"')).map(|(words, _)| words);
     inner.unwrap_or(why).lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
-/// Whether an error says that the server is away or too slow, so that trying again later can help. A connection that
-/// breaks half-way is reported as cancelled or unknown.
+/// Returns whether an error means that the server is away or too slow, so that a later attempt may succeed. A
+/// connection that breaks half-way is reported as cancelled or unknown.
 fn is_unreachable(error: &QdrantError) -> bool {
     // The gRPC status codes by number: the crate that names them is no direct dependency.
     const CANCELLED: i32 = 1;

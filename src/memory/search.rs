@@ -1,7 +1,7 @@
 //! Hybrid search: by words in the store, by meaning in the vectors, fused into one list.
 //!
-//! A search never crosses accounts. When the vectors cannot be used, the search by words answers alone and the reason is
-//! returned with its results.
+//! A search never crosses accounts. When the vectors cannot be used, the search by words answers alone and the reason
+//! is returned with its results.
 
 use super::{
     Memory,
@@ -13,9 +13,11 @@ use crate::{
     store::{Result, SearchDepth, SkipUnreadable as _, StoreReader},
 };
 
-/// How many documents of the same conversation, person and invoice are candidates whatever they say.
+/// How many documents of the same conversation are candidates whatever they say.
 const FROM_THREAD: usize = 5;
+/// How many documents of the same person are candidates whatever they say.
 const FROM_PERSON: usize = 3;
+/// How many documents about the same invoice are candidates whatever they say.
 const FROM_INVOICE: usize = 5;
 
 /// What is searched for, and for whom.
@@ -28,7 +30,7 @@ pub struct MemoryQuery<'a> {
     pub person: &'a str,
     /// The fingerprint of an invoice; empty for none.
     pub invoice: &'a str,
-    /// Document ids that are no results, such as the mail that the query comes from.
+    /// Ids of documents that must not be returned, such as the mail that the query comes from.
     pub leave_out: &'a [String],
     pub now: Instant,
     pub scope: Scope,
@@ -42,17 +44,17 @@ pub struct Scope {
     pub candidates: usize,
     /// How many results are returned.
     pub limit: usize,
-    /// The least cosine of a result by meaning; anything below is near by chance.
+    /// The least cosine of a result by meaning. Anything below is near by chance.
     pub least_cosine: f32,
-    /// The least cosine when no document has any word of the query, which then may be no word at all.
+    /// The least cosine when no document contains any word of the query: the query may then be no real words at all.
     pub least_cosine_alone: f32,
     /// The least share of the query's words that a result by words must hold.
     pub least_share: f64,
 }
 
 impl Scope {
-    /// For a person who reads the list, so everything that may be right is in it. Measured: below a cosine of 0.2 no
-    /// result among the first ten of 430 queries was right.
+    /// Returns the scope for a person who reads the list, so everything that may be right is in it. Measured: below a
+    /// cosine of 0.2 no result among the first ten of 430 queries was right.
     pub const fn person(limit: usize) -> Self {
         Self {
             depth: SearchDepth::PERSON,
@@ -64,8 +66,8 @@ impl Scope {
         }
     }
 
-    /// For a run, which uses the results without a person seeing them. Measured: in half of the cases the best of five
-    /// hundred unrelated texts has a cosine of 0.42.
+    /// The scope for a run, which uses the results without a person seeing them. Measured: in half of the cases the
+    /// best of five hundred unrelated texts has a cosine of 0.42.
     pub const RUN: Self = Self {
         depth: SearchDepth::RUN,
         candidates: 16,
@@ -75,7 +77,8 @@ impl Scope {
         least_share: 0.34,
     };
 
-    /// Returns a filter that drops what is below both limits.
+    /// Returns the filter of the vector search. Which of the two limits applies is known only after the search by
+    /// words, so the lower one is used here.
     fn filter(&self, account: &AccountId) -> Filter {
         Filter { min_cosine: self.least_cosine.min(self.least_cosine_alone), ..Filter::account(account) }
     }
@@ -106,7 +109,7 @@ impl Memory {
     }
 }
 
-/// Reads the candidates of all kinds. `near` are those by meaning.
+/// Reads the candidates of all kinds from the store. `near` are those found by meaning.
 fn collect_candidates(
     reader: &StoreReader<'_>,
     query: &MemoryQuery<'_>,

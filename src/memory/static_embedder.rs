@@ -1,5 +1,5 @@
-//! The embedder that is compiled in: a table with one vector per token (model2vec); the vector of a text is their mean.
-//! It knows English.
+//! The embedder that is compiled in: a table with one vector per token (model2vec). The vector of a text is the mean of
+//! its tokens' vectors. It knows English only.
 
 use std::sync::{
     Arc, PoisonError, RwLock,
@@ -17,28 +17,31 @@ use crate::document::EmbedFn;
 const MODEL: &[u8] = include_bytes!("../../assets/embedder/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/embedder/tokenizer.json");
 const CONFIG: &[u8] = include_bytes!("../../assets/embedder/config.json");
-/// The name holds the start of the SHA-256 of the table: another table is another embedder.
+/// The name of the embedder. It contains the start of the table's SHA-256: another table is another embedder.
 const NAME: &str = "minilm-l6-static-192/40cedc76";
-/// The dimensions are sorted by variance: the last third holds 15 % of a vector, so the binary code leaves it out.
+/// The dimensions are sorted by variance. The last third contributes 15 % of a vector, so the binary code leaves it
+/// out.
 const SHAPE: VectorShape = VectorShape { dimension: 192, binary_dimensions: 128 };
 
-/// The table is freed at the call of `unload_if_idle` after so many without a text in between. Loading it again takes no
-/// longer than two commits on a slow disk; keeping it would double the memory of an idle daemon.
+/// The table is freed by the second call of `unload_if_idle` in a row without a text in between. Loading it again takes
+/// no longer than two commits on a slow disk; keeping it would double the memory of an idle daemon.
 const UNLOAD_AFTER: u32 = 1;
 
-/// The embedder that is compiled in. A cheap handle; its table is loaded when it is first needed.
+/// The embedder that is compiled in. Cheap to clone; its table is loaded when it is first needed.
 #[derive(Clone, Default)]
 pub struct StaticEmbedder(Arc<StaticEmbedderState>);
 
+/// The table, shared by all clones.
 #[derive(Default)]
 struct StaticEmbedderState {
     model: RwLock<Option<StaticModel>>,
-    /// Calls of `unload_if_idle` since the last text.
+    /// How often `unload_if_idle` was called since the last text.
     unused: AtomicU32,
 }
 
 impl StaticEmbedder {
-    /// Returns the table, loading it if necessary; none when the program file is damaged. The model is a cheap handle too.
+    /// Returns the table, loading it if necessary; none when the program file is damaged. The model is a cheap handle
+    /// too.
     pub fn load(&self) -> Option<StaticModel> {
         self.0.unused.store(0, Ordering::Relaxed);
         if let Some(model) = &*self.0.model.read().unwrap_or_else(PoisonError::into_inner) {
@@ -75,8 +78,8 @@ impl StaticEmbedder {
     }
 }
 
-/// Whether most letters of a text are Latin. Of other scripts the table knows only single letters, which would make all
-/// texts of one script look alike.
+/// Returns whether most letters of a text are Latin. Of other scripts the table knows only single letters, which would
+/// make all texts of one script look alike.
 fn is_mostly_latin(text: &str) -> bool {
     if text.is_ascii() {
         return text.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -104,6 +107,7 @@ impl Embedder for StaticEmbedder {
 }
 
 impl StaticEmbedder {
+    /// Embeds texts on the calling thread. An unreadable table is an error rather than a lack of vectors.
     fn embed_now(&self, texts: &[&str]) -> MemoryResult<Vec<Option<Vec<f32>>>> {
         if self.load().is_none() {
             let why = "its table cannot be read; this program is damaged, install it again".to_owned();

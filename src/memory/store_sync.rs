@@ -1,5 +1,5 @@
-//! Keeping the vectors in step with the store: documents that are due are embedded, vectors that were lost are made again,
-//! and a server that cannot be reached is tried again with backoff.
+//! Keeps the vectors in step with the store: embeds documents that are due, makes lost vectors again, and calls a
+//! server that cannot be reached again with backoff.
 //!
 //! The list of due documents is in the store, so nothing is lost while a server is away. Nothing here fails because a
 //! server is away: that is stored, reported once, and tried again.
@@ -18,15 +18,15 @@ use crate::{
     store::{MEMORY_TROUBLE, Write},
 };
 
-/// Documents embedded at once: one call to the embedder and one to the vector store.
+/// Documents that are embedded at once, with one call to the embedder and one to the vector store.
 const BATCH_DOCUMENTS: usize = 128;
-/// After so many batches the round ends, so that the daemon can do other work or stop.
+/// A round ends after this many batches, so that the daemon can do other work or stop.
 const BATCHES_PER_ROUND: usize = 16;
 /// The first pause after a failure; each further one is twice as long.
 const FIRST_BACKOFF_SECONDS: i64 = 5;
 /// Upper bound of the pause.
 const MAX_BACKOFF_SECONDS: i64 = 60;
-/// A server that was found intact is not checked again for so many seconds.
+/// For this many seconds a server that was found intact is not checked again.
 const INTACT_CHECK_SECONDS: i64 = 60;
 
 /// When a vector store or embedder that failed is called again.
@@ -98,7 +98,8 @@ impl Memory {
         }
     }
 
-    /// Fails at once while queries are blocked after a failure, so that they do not wait for one timeout after the other.
+    /// Fails at once while queries are blocked after a failure, so that they do not wait for one timeout after the
+    /// other.
     pub(super) fn ensure_queries_allowed(&self) -> MemoryResult<()> {
         let retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         match retry.blocked_until.max(retry.queries_blocked_until) {
@@ -109,6 +110,7 @@ impl Memory {
         }
     }
 
+    /// Returns whether all calls are blocked after a failure.
     fn is_backing_off(&self) -> bool {
         let until = self.retry.lock().unwrap_or_else(PoisonError::into_inner).blocked_until;
         until.is_some_and(|until| self.clock.now() < until)
@@ -122,7 +124,8 @@ impl Memory {
         retry.reason = error.to_string();
     }
 
-    /// Discards the vectors if they were made for another place or by another embedder. A worker calls this when it starts.
+    /// Discards the vectors if they were made for another place or by another embedder. A worker calls this when it
+    /// starts.
     pub async fn reset_if_origin_changed(&self) -> MemoryResult<()> {
         match self.store.read(|reader| reader.vectors().memory_place()).await? {
             Some(found) if found == self.origin() => Ok(()),

@@ -18,14 +18,14 @@ pub type MemoryResult<T, E = MemoryError> = std::result::Result<T, E>;
 /// Why the memory cannot be used. Search by words goes on without it.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// No answer, or not in time. Nothing is lost: documents that are due wait in the store.
+    /// The server does not answer, or not in time. Nothing is lost: documents that are due wait in the store.
     #[error("{what} cannot be reached: {why}")]
     Unreachable { what: String, why: String },
     /// The server answered with an error, or with something that cannot be used.
     #[error("{what} refused: {why}")]
     Refused { what: String, why: String },
-    /// The vectors were made by another embedder or for another place, and cannot be compared with new ones. A worker
-    /// makes them again when it starts.
+    /// The vectors were made by another embedder or for another place, so they cannot be compared with new ones. The
+    /// worker makes them again when it starts.
     #[error("the memory was made by {found}, and this is {wanted}: start the worker, or `adjutant memory rebuild`")]
     OriginMismatch { found: String, wanted: String },
     #[error(transparent)]
@@ -70,7 +70,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A filter that all documents of an account pass.
+    /// Returns a filter that all documents of an account pass.
     pub fn account(account: &AccountId) -> Self {
         Self { account: account.clone(), kind: None, min_cosine: -1.0 }
     }
@@ -80,6 +80,7 @@ impl Filter {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NearDocument {
     pub doc: String,
+    /// The nearest piece of the document.
     pub number: u8,
     /// The cosine similarity: 1 for the same meaning, 0 for unrelated texts.
     pub score: f32,
@@ -90,16 +91,16 @@ pub struct NearDocument {
 
 /// Turns texts into vectors.
 pub trait Embedder: Send + Sync {
-    /// Identifies the model. Vectors of embedders with different names cannot be compared.
+    /// Returns the name of the model. Vectors of embedders with different names cannot be compared.
     fn name(&self) -> &str;
     fn shape(&self) -> VectorShape;
     /// Returns a vector of length 1 for each text, or none for a text without known words.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>>;
 }
 
-/// Keeps vectors and finds the nearest. A cache of the store: losing all of it loses nothing.
+/// Stores vectors and finds the nearest ones. A cache of the store: losing all of it loses no data.
 pub trait VectorStore: Send + Sync {
-    /// Says where the vectors are, as a person reads it.
+    /// Returns where the vectors are, as text for a person.
     fn place(&self) -> String;
     /// Replaces all snippets of each document that `snippets` names. Idempotent.
     fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> MemoryFuture<'a, ()>;

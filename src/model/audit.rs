@@ -1,15 +1,17 @@
-//! The audit chain's hash, a pure function: each line's hash covers the one before, so an edited or missing line shows.
+//! The audit chain as values, and its hash as a pure function: the hash of each line covers the one before, so that an
+//! edited or missing line is detected.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{Instant, ids::hex, text_enum::text_enum};
 
-/// One act, before it is chained.
+/// One act, before it becomes a line of the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     pub at: Instant,
     pub account: String,
+    /// Who did it: a node, the person, an interface, the clock.
     pub who: String,
     pub act: String,
     /// What it was done to: a task, an action, a mail.
@@ -17,9 +19,11 @@ pub struct AuditEntry {
     pub detail: String,
 }
 
-/// What the first line is chained to.
+/// The hash that the first line is chained to.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// Returns the hash of a line. Every field is preceded by its length, so that no text can move from one field to the
+/// next without changing the hash.
 pub fn chain_hash(previous: &str, seq: i64, entry: &AuditEntry) -> String {
     let mut hash = Sha256::new();
     hash.update(previous.as_bytes());
@@ -32,57 +36,63 @@ pub fn chain_hash(previous: &str, seq: i64, entry: &AuditEntry) -> String {
     hex(&hash.finalize())
 }
 
-/// A line of the audit chain, by its hash.
+/// A line of the audit chain, named by its number and hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditHead {
     pub seq: i64,
     pub hash: String,
 }
 
-/// What a walk along the audit chain found.
+/// The result of checking the audit chain from its first line to its last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditVerification {
     pub lines: i64,
-    /// The first thing that does not fit.
+    /// The first thing that does not fit; none when the whole chain is in order.
     pub problem: Option<String>,
 }
 
 text_enum! {
-    /// Whether the state folder of the user holds a witness of this home.
+    /// Whether a witness of this home has been written to the user's state folder, as the database remembers it.
     WitnessKept {
+        /// No witness was ever written.
         Never = "never",
+        /// A witness was written: a missing one now means that the data was restored or the folder was lost.
         Kept = "kept",
-        /// It was kept, and then the folder could not be used any more.
+        /// A witness was written, and later the folder could not be used any more.
         Away = "away",
     }
 }
 
-/// A restore that was noticed.
+/// A restore of the data folder that was detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DetectedRestore {
     pub at: Instant,
+    /// What gave the restore away, for a person.
     pub because: String,
 }
 
+/// The state of the audit chain that is compared with the anchors and the witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditChain {
-    /// The hash of the first line: it names the home, wherever it lies and whatever copy of it is looked at.
+    /// The hash of the first line. It identifies the home, wherever it lies and whichever copy of it is opened.
     pub first: String,
     pub head: AuditHead,
+    /// How many restores of the data were detected.
     pub epoch: i64,
-    /// A head of it was noted in the anchor file.
+    /// Whether a head of the chain was ever noted in the anchor file.
     pub anchored: bool,
     pub witness: WitnessKept,
 }
 
 impl AuditChain {
-    /// The settings that hold the last two.
+    /// The name of the setting that holds `anchored`.
     pub const ANCHORED: &'static str = "anchored";
+    /// The name of the setting that holds `witness`.
     pub const WITNESS: &'static str = "witness";
-    /// Enough of the hash to tell homes apart.
+    /// Enough of the hash to tell homes apart, and short enough for a file name.
     const HOME_ID_LENGTH: usize = 32;
 
-    /// The name of the home among those of the same user.
+    /// Returns the name of the home among the homes of the same user.
     pub fn home_id(&self) -> &str {
         self.first.get(..Self::HOME_ID_LENGTH).unwrap_or(&self.first)
     }

@@ -1,4 +1,4 @@
-//! Facts: what rules may ask about a mail or a task, stored once so that any rule can be replayed over the past.
+//! Facts: all that rules can see of a mail or a task, stored once so that any rule can be replayed over the past.
 //!
 //! The rule fields of `rules/priority.yml` are exactly these. Two fields carry a qualifier that a verdict needs:
 //! `sender_verified` (rules on the sender count only for a verified one) and `urgency_origin`.
@@ -8,50 +8,54 @@ use serde::{Deserialize, Serialize};
 use super::{Instant, text_enum::text_enum};
 
 text_enum! {
-    /// How the mail reached the person.
+    /// How the mail reached the person: as a recipient, as a copy, or through a mailing list.
     Addressed { To = "to", Cc = "cc", List = "list" }
 }
 
 text_enum! {
-    /// Who estimated the urgency.
+    /// Who estimated the urgency: the built-in estimate or a language model.
     UrgencyOrigin { BuiltIn = "built_in", Model = "model" }
 }
 
+/// The facts of one mail or task. A field that a mail does not name is none or empty, never guessed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Lower-case address of the sender.
     pub sender: String,
     pub sender_domain: String,
-    /// The receiving server vouched for the sender (aligned DMARC pass).
+    /// Whether the receiving server vouched for the sender (aligned DMARC pass).
     pub sender_verified: bool,
+    /// Whether the person has written to the sender before.
     pub known_contact: bool,
     pub addressed: Addressed,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_id: Option<String>,
     pub subject: String,
-    /// Empty for a mail that opened no task.
+    /// The objective of the task; empty for a mail that opened no task.
     #[serde(default)]
     pub objective: String,
-    /// The kind of task, or the reason there is none.
+    /// The kind of the task, or the reason why there is none.
     pub kind: String,
-    /// ISO 639-1.
+    /// The language of the mail (ISO 639-1).
     pub language: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,
     /// The rule field `due_in` is the hours from the moment of ranking to this instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Instant>,
-    /// 0..=1.
+    /// The estimated urgency, 0..=1.
     pub urgency: f64,
     pub urgency_origin: UrgencyOrigin,
     pub attachment: bool,
-    /// The person has written in this thread.
+    /// Whether the person has written in this conversation.
     pub thread_mine: bool,
+    /// The name of the account that the mail came in by.
     pub account: String,
 }
 
 impl Facts {
-    /// Takes in what a follow-up says. Nothing in here lowers what was known.
+    /// Merges the facts of a follow-up into those of its task. Nothing that was known becomes less urgent or later by
+    /// it.
     pub fn merge_follow_up(&mut self, later: &Facts) {
         if later.urgency > self.urgency {
             (self.urgency, self.urgency_origin) = (later.urgency, later.urgency_origin);

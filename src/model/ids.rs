@@ -1,4 +1,7 @@
 //! Identifiers as newtypes. Each has one canonical text form, the one stored in the database.
+//!
+//! Ids of tasks, runs, effects and items are derived from what they stand for, so that doing something again after a
+//! crash finds the row of the first time instead of adding another.
 
 use std::{fmt, str::FromStr};
 
@@ -8,6 +11,7 @@ use ulid::Ulid;
 
 use super::Instant;
 
+// Defines an id that is a ULID: sortable by time, with one text form.
 macro_rules! ulid_id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -16,7 +20,7 @@ macro_rules! ulid_id {
         pub struct $name(pub Ulid);
 
         impl $name {
-            /// An id that anyone who knows `at` and `parts` computes again: creating twice is creating once.
+            /// Returns the id that anyone who knows `at` and `parts` computes again: creating twice is creating once.
             pub fn derive(at: Instant, parts: &[&str]) -> Self {
                 Self(derive_ulid(at, parts))
             }
@@ -39,41 +43,43 @@ macro_rules! ulid_id {
 }
 
 ulid_id!(
-    /// A task. Derived from the mail's arrival and (account, source, ordinal).
+    /// The id of a task, derived from the mail's arrival and (account, source, ordinal).
     TaskId
 );
 ulid_id!(
-    /// One journey through the graph.
+    /// The id of a run, one pass through the graph.
     RunId
 );
 ulid_id!(
-    /// One effect in the outbox. Derived from (task, step, generation).
+    /// The id of an effect in the outbox, derived from (task, step, generation).
     ActionId
 );
 ulid_id!(
-    /// Something a person must look at.
+    /// The id of an item of the approval queue.
     ItemId
 );
 
 impl ActionId {
-    /// The same id in the letters a calendar allows in the id of an event.
+    /// Returns the same id in the letters that a calendar allows in the id of an event.
     pub fn event_id(self) -> String {
         format!("adjutant{:032x}", self.0.0)
     }
 
-    /// The part that names task, step and generation. A database that was put back and makes the same action again
-    /// gives it another time and the same key.
+    /// Returns the part of the id that stands for task, step and generation. When a restored database plans the same
+    /// action again, its id has another time and the same key.
     pub const fn step_key(self) -> u128 {
         self.0.random()
     }
 }
 
+/// A text that is not the id of anything.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not an id; expected 26 characters like 01JY4Z7Q8X9W3V5T6R2P0N1M4K")]
 pub struct BadId {
     pub text: String,
 }
 
+// Defines an id that is a name which a person chose.
 macro_rules! name_id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -102,11 +108,11 @@ macro_rules! name_id {
 }
 
 name_id!(
-    /// A mailbox, by the name the person gave it.
+    /// The name that the person gave to an account.
     AccountId
 );
 name_id!(
-    /// A person who owns accounts and tasks.
+    /// The name of a person who owns accounts and tasks.
     UserId
 );
 
@@ -121,6 +127,8 @@ impl fmt::Display for MailId {
     }
 }
 
+/// Returns a ULID of `at` and the digest of `parts`. Each part is preceded by its length, so that no two lists of parts
+/// give the same digest.
 fn derive_ulid(at: Instant, parts: &[&str]) -> Ulid {
     let mut hash = Sha256::new();
     for part in parts {
@@ -132,12 +140,12 @@ fn derive_ulid(at: Instant, parts: &[&str]) -> Ulid {
     Ulid::from_parts(at.unix_ms(), random)
 }
 
-/// Lower-case hexadecimal SHA-256 of `bytes`.
+/// Returns the SHA-256 of `bytes` in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Lower-case hexadecimal.
+/// Returns `bytes` in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0'));

@@ -1,21 +1,23 @@
 //! A point in time with one text form: UTC, whole seconds, `2025-06-23T03:15:00Z`. Text order is time order.
 //!
-//! Only times from the start of 1970 to the end of 9998 exist as values. Whatever names another one, a header, a file, a
-//! calendar, is read as if it named none; so every value prints with four digits of a year in any time zone, and is read
-//! back as what it was.
+//! Only times from the start of 1970 to the end of 9998 exist as values. A header, file or calendar that names another
+//! time is read as if it named none. So every value prints with a year of four digits in any time zone, and parses back
+//! to itself.
 
 use std::{fmt, str::FromStr, time::SystemTime};
 
 use chrono::{DateTime, Datelike, Duration, SubsecRound, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+/// A point in time from 1970 to 9998, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(DateTime<Utc>);
 
-/// The last second of 9998, counted from the start of 1970. A year of four digits is left for every time zone.
+/// The last second of 9998, counted from the start of 1970. The year 9999 is left out, so that the year has four digits
+/// in every time zone.
 const LAST_SECOND: i64 = 253_370_764_799;
 
-/// Why a text or a time is no [`Instant`].
+/// Why a text or a time is not an [`Instant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadInstant {
     #[error("not a time: {0}")]
@@ -25,35 +27,37 @@ pub enum BadInstant {
 }
 
 impl Instant {
+    /// The first time that is a value: the start of 1970.
     pub const EARLIEST: Self = Self(DateTime::UNIX_EPOCH);
+    /// The last time that is a value: the end of 9998.
     pub const LATEST: Self = match DateTime::from_timestamp(LAST_SECOND, 0) {
         Some(at) => Self(at),
         None => Self::EARLIEST,
     };
 
-    /// None outside 1970–9998.
+    /// Returns the time without its fraction of a second; none outside 1970–9998.
     pub fn new(at: DateTime<Utc>) -> Option<Self> {
         let at = Self(at.trunc_subsecs(0));
         (Self::EARLIEST..=Self::LATEST).contains(&at).then_some(at)
     }
 
-    /// None outside 1970–9998.
+    /// Returns the time that is so many seconds after the start of 1970; none outside 1970–9998.
     pub fn from_unix(seconds: i64) -> Option<Self> {
         DateTime::from_timestamp(seconds, 0).and_then(Self::new)
     }
 
-    /// None outside 1970–9998.
+    /// Returns the time that is so many milliseconds after the start of 1970; none outside 1970–9998.
     pub fn from_unix_ms(milliseconds: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(milliseconds).and_then(Self::new)
     }
 
-    /// The time of a file, which may be anything. None outside 1970–9998.
+    /// Returns the time of a file, which may be anything; none outside 1970–9998.
     pub fn from_file_time(at: SystemTime) -> Option<Self> {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         Self::from_unix(i64::try_from(since.as_secs()).ok()?)
     }
 
-    /// The nearest one there is: for clocks and sums, which must go on.
+    /// Returns the nearest time that is a value. For clocks and sums, which have to yield some time.
     pub fn from_utc_clamped(at: DateTime<Utc>) -> Self {
         Self(at.trunc_subsecs(0)).clamp(Self::EARLIEST, Self::LATEST)
     }
@@ -66,23 +70,23 @@ impl Instant {
         u64::try_from(self.0.timestamp_millis()).unwrap_or(0)
     }
 
-    /// The calendar day in UTC, `2025-06-23`.
+    /// Returns the calendar day in UTC, `2025-06-23`.
     pub fn day(self) -> String {
         self.0.format("%Y-%m-%d").to_string()
     }
 
-    /// The calendar day where the person is.
+    /// Returns the calendar day in the person's time zone.
     pub fn day_in(self, zone: chrono_tz::Tz) -> String {
         self.0.with_timezone(&zone).format("%Y-%m-%d").to_string()
     }
 
-    /// The sum, or the end of time that is nearest to it.
+    /// Returns the sum, or [`EARLIEST`](Self::EARLIEST) or [`LATEST`](Self::LATEST) when it lies beyond.
     pub fn plus(self, duration: Duration) -> Self {
         let beyond = if duration < Duration::zero() { Self::EARLIEST } else { Self::LATEST };
         self.0.checked_add_signed(duration).map_or(beyond, Self::from_utc_clamped)
     }
 
-    /// Hours from `self` to `later`, negative when `later` is earlier.
+    /// Returns the hours from `self` to `later`, negative when `later` is earlier.
     pub fn hours_until(self, later: Instant) -> f64 {
         (later.0 - self.0).num_seconds() as f64 / 3600.0
     }
@@ -94,7 +98,7 @@ impl fmt::Display for Instant {
         let (month, day) = (at.month(), at.day());
         let (hour, minute, second) = (time.hour(), time.minute(), time.second());
         let years = at.year().unsigned_abs();
-        // Written for every row; any formatter takes many times as long.
+        // Written by hand because it runs for every stored row, and the formatter of chrono takes many times as long.
         let mut text = *b"0000-00-00T00:00:00Z";
         let parts = [(0, years / 100), (2, years % 100), (5, month), (8, day), (11, hour), (14, minute), (17, second)];
         for (at, number) in parts {
@@ -164,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever makes one, from whatever it is made.
+        /// However a value is made, and from whatever it is made.
         #[test]
         fn any_that_exists_prints_and_is_read_back(seconds in any::<i64>(), near in 0..LAST_SECOND, more in any::<i64>()) {
             let sum = Instant::from_unix(near).unwrap().plus(Duration::seconds(more >> 12));

@@ -1,7 +1,7 @@
-//! The words of the program: values with their rules, and no I/O.
+//! The values of the program with their invariants, and no I/O.
 //!
-//! Everything that crosses a module border or reaches the disk is defined here, so that `store` can be replaced by
-//! another engine without touching a node. Nothing in here reads a clock, a file or the environment.
+//! What several modules exchange and what is stored is defined here, so that the database could be replaced without
+//! touching a node. Nothing in here reads a clock, a file or the environment.
 
 pub mod account;
 pub mod action;

@@ -1,9 +1,9 @@
-//! The four levels of urgency, in order.
+//! The four levels of priority, in order.
 
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// low < med < high < critical.
+    /// How soon a task is to be worked: low < med < high < critical.
     Priority {
         Low = "low",
         Med = "med",

@@ -1,11 +1,11 @@
-//! What reading a mail yields: tasks with their evidence, or the reason there is none.
+//! What reading a mail yields: tasks with their evidence, or the reason why there is none.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Instant, text_enum::text_enum};
 
 text_enum! {
-    /// What kind of work a task is; each has a template of steps.
+    /// What kind of work a task is. Each kind has a template of steps.
     TaskKind {
         Meeting = "meeting",
         Invitation = "invitation",
@@ -34,69 +34,75 @@ text_enum! {
         Fyi = "fyi",
         Spam = "spam",
         Phishing = "phishing",
+        /// The person wrote the mail themselves, and it promises nothing.
         Sent = "sent",
         Old = "old",
         Empty = "empty",
+        /// A learned rule or a person said that such mail is no task.
         Overruled = "overruled",
     }
 }
 
+/// A task as it was read in a mail, before it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExtractedTask {
     pub kind: TaskKind,
-    /// One imperative sentence.
+    /// What is to be done, as one imperative sentence.
     pub objective: String,
     /// Who it is for or from, as a person would say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// ISO 8601 with offset, or a date, as precise as the mail was.
+    /// The deadline as precisely as the mail names it: ISO 8601 with offset, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<String>,
+    /// The deadline as a point in time, by which it is ranked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Instant>,
-    /// `30m`, `1h`.
+    /// The length of a meeting, such as `30m` or `1h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meeting_duration: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,
-    /// ISO 4217.
+    /// The currency of the amount (ISO 4217).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invoice_number: Option<String>,
     /// The sentence that decided, as it stands in the mail.
     pub evidence: String,
-    /// Steps in order, from the template of the kind.
+    /// The names of the steps in order, from the template of the kind.
     pub steps: Vec<String>,
 }
 
+/// Something about a mail that a person should know before they act on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailWarning {
-    /// `phishing` or `injection`.
+    /// `phishing`, `injection`, `date` (the Date header was ignored) or `cut` (a part was too large to be read).
     pub kind: String,
     pub text: String,
 }
 
-/// The planner's whole reading of one mail.
+/// The result of reading one mail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub tasks: Vec<ExtractedTask>,
     /// Set exactly when there is no task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_task: Option<NoTask>,
-    /// One sentence a person understands: what decided.
+    /// What decided, as one sentence that a person understands.
     pub reason: String,
-    /// How sure it is that there is a task, 0..=1.
+    /// How certain it is that there is a task, 0..=1.
     pub score: f64,
+    /// Whether the mail is about a meeting.
     pub meeting: bool,
-    /// Between people who know each other outside of work.
+    /// Whether the mail is between people who know each other outside of work.
     #[serde(default)]
     pub personal: bool,
-    /// Unasked-for advertising or worse, whatever else was made of it.
+    /// Whether the mail is unwanted advertising or worse, whatever else was found in it.
     #[serde(default)]
     pub spam: bool,
     pub language: String,
-    /// Built-in estimate, 0..=1.
+    /// The built-in estimate of the urgency, 0..=1.
     pub urgency: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<MailWarning>,

@@ -1,13 +1,16 @@
-//! The lines of `data/reflections/DATE.jsonl`: what a finished run and a person's correction teach. No mail text.
+//! The lines of `data/reflections/DATE.jsonl`: what a finished run and a person's correction teach. No line holds mail
+//! text.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AccountId, Instant, Priority, RunId, TaskId, TaskStatus};
 
+/// One finished run of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reflection {
+    /// The version of this format.
     pub schema: u32,
-    /// `run`
+    /// The kind of line, here always `run`.
     pub kind: String,
     pub at: Instant,
     pub run_id: RunId,
@@ -22,11 +25,12 @@ pub struct Reflection {
     pub tools: Vec<String>,
     pub steps_done: usize,
     pub steps_open: usize,
+    /// How many documents of the memory were found for the task.
     pub documents: usize,
     pub language: String,
     #[serde(flatten)]
     pub feedback: RunFeedback,
-    /// What the models of this run cost; none without a model.
+    /// What the model calls of this run cost; none without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
@@ -36,14 +40,16 @@ pub struct Reflection {
 pub struct RunFeedback {
     #[serde(default)]
     pub approvals: u32,
-    /// The message that left was not the one that was written first.
+    /// Whether the message that was sent is not the one that was written first.
     #[serde(default)]
     pub draft_changed: bool,
+    /// The number of words of the message as it was first written, when a person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_before: Option<usize>,
+    /// The number of words of the message that was sent, when a person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_after: Option<usize>,
-    /// From the start of the run to its end, waits included.
+    /// The seconds from the start of the run to its end, including the time it waited for a person.
     #[serde(default)]
     pub seconds: u64,
 }

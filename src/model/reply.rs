@@ -1,11 +1,11 @@
-//! A reply in the words it is recorded in.
+//! A recorded reply as text.
 
 use std::sync::Arc;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// JSON, made once and shared: whoever asked reads it, the record keeps it as it is, and nobody takes it apart on the
-/// way. A replay reads the very text that was read the first time.
+/// The JSON of a reply, encoded once and shared: the node that asked parses it, and the store keeps it as it is. So a
+/// replay parses the very text that was parsed the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyJson(Arc<str>);
 
@@ -14,11 +14,12 @@ impl ReplyJson {
         serde_json::to_string(value).map(Self::from_recorded)
     }
 
-    /// As the record has it. Whether it can be read, its reader finds out.
+    /// Wraps the text of a stored reply. Whether it can be parsed is found out by [`read`](Self::read).
     pub fn from_recorded(text: String) -> Self {
         Self(text.into())
     }
 
+    /// Parses the reply as the type that the node asked for.
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_str(&self.0)
     }

@@ -1,4 +1,4 @@
-//! What a command leaves in the database for the running daemon.
+//! Requests: what a command leaves in the database for the running daemon.
 
 use crate::model::text_enum::text_enum;
 

@@ -1,6 +1,7 @@
 //! A token, key or password: never printed, never serialised by accident.
 
-/// Text that only [`Secret::reveal`] hands out. It has no `Debug`, `Display` or `Serialize`, so that no log line can hold it.
+/// Text that only [`Secret::reveal`] returns. It has no `Debug`, `Display` or `Serialize`, so that no log line can hold
+/// it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -9,7 +10,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// For the one place that puts it on the wire or into its file.
+    /// Returns the text, for the one place that puts it on the wire or into its file.
     pub fn reveal(&self) -> &str {
         &self.0
     }

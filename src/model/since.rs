@@ -1,16 +1,18 @@
-//! How far back a first look at a mailbox goes.
+//! How far back the first poll of a mailbox goes.
 
 use super::Instant;
 
+/// The period of old mail that the first poll reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// The mail of this day, in the person's time zone.
+    /// The mail of the current day in the person's time zone.
     Today(chrono_tz::Tz),
+    /// The mail of the last days.
     Days(u32),
 }
 
 impl Since {
-    /// In seconds since 1970.
+    /// Returns the start of the period in seconds since 1970.
     pub fn start_unix(self, now: Instant) -> i64 {
         match self {
             Self::Days(days) => now.plus(-chrono::Duration::days(days.into())).utc().timestamp(),

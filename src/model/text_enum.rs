@@ -1,6 +1,6 @@
-//! One macro for closed sets: an enum variant, its text in JSON, in SQL and on the screen are one word.
+//! One macro for closed sets: a variant has the same text in JSON, in SQL and on the screen.
 
-/// A text that is not a member of a closed set.
+/// A text that is not a member of a closed set. A row with one is unreadable; it is never taken for a default.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not one of: {expected}")]
 pub struct UnknownVariant {
@@ -8,7 +8,7 @@ pub struct UnknownVariant {
     pub expected: String,
 }
 
-/// Defines an enum whose members have exactly one spelling everywhere.
+/// Defines an enum of a closed set, with one text per variant for serde, `Display` and `FromStr`.
 macro_rules! text_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -16,6 +16,7 @@ macro_rules! text_enum {
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
+            /// Every variant, in the order of the definition.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
             pub const fn as_str(self) -> &'static str {

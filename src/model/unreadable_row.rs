@@ -1,19 +1,20 @@
-//! Rows that cannot be read.
+//! Rows of the database that cannot be read.
 
 use serde::Serialize;
 
-/// Rows that cannot be read as what they stand for. Lists leave them out, and what stands for work is parked.
+/// The rows that cannot be read as their type. Lists leave them out, work on them is parked, and `doctor` names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct UnreadableRows {
     pub count: u64,
-    /// The first of them.
+    /// The first of them, at most as many as are shown.
     pub rows: Vec<UnreadableRow>,
 }
 
+/// One column of a row that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadableRow {
     pub table: &'static str,
-    /// By which a person finds it.
+    /// The key by which a person finds the row.
     pub key: String,
     pub column: &'static str,
     /// What is wrong with the column.

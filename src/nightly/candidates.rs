@@ -1,7 +1,7 @@
-//! Corrections become candidates: the same wish, three times, on two days, within one reach.
+//! From corrections to candidates: the same correction, three times, on two days, within one reach.
 //!
-//! The narrowest reach that explains a wish is taken. A wider one needs several senders who were all corrected alike,
-//! and nobody within it whom the person left as they were: that is how a crowd of strangers would have honest mail
+//! The narrowest reach that explains the corrections is taken. A wider one needs several senders who were all corrected
+//! alike, and nobody within it whom the person left alone: otherwise a crowd of strangers could have honest mail
 //! lowered.
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,29 +15,33 @@ use crate::{
     rules::{EntryAct, LearnedEntry, Reach, RuleSet, RulesEdit, subject_words},
 };
 
-/// How often a person must have said the same.
+/// How often a person must have corrected the same before it becomes a rule.
 pub const MIN_CORRECTIONS: usize = 3;
-/// On how many days.
+/// On how many days, so that one bad morning makes no rule.
 pub const MIN_DAYS: usize = 2;
-/// One word in four may say otherwise: people slip.
+/// One correction in so many may contradict the others, because people slip.
 const CONTRADICTING_ONE_IN: usize = 4;
-/// Of the tasks a shared raise would touch, one in eight may be someone's the person never corrected, and one in any case.
+/// When a shared reach raises levels, one in so many of the affected tasks may be of a sender whom the person never
+/// corrected; one task may be in any case.
 const UNCORRECTED_ONE_IN: usize = 8;
 
-/// An edit, and who says so.
+/// An edit of the rules that is to be tested, with the corrections it was derived from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     pub edit: RulesEdit,
     pub reach: Reach,
+    /// The numbers of the corrections.
     pub evidence: Vec<i64>,
-    /// The oldest and the newest of the evidence.
+    /// The time of the oldest correction.
     pub since: Instant,
+    /// Since when there has been enough evidence. The candidate that is due longest is tried first.
     pub due_since: Instant,
-    /// A person must allow it.
+    /// Whether a person must allow the edit.
     pub needs_approval: bool,
 }
 
-/// The reaches a lesson could be about, the narrowest first. None for a sender nobody vouches for.
+/// Returns the reaches that a lesson could be about, the narrowest first; none for an unverified sender, whose name
+/// anyone can write.
 pub(super) fn possible_reaches(lesson: &Lesson) -> Vec<Reach> {
     let facts = &lesson.facts;
     if !facts.sender_verified {
@@ -59,7 +63,7 @@ pub(super) fn possible_reaches(lesson: &Lesson) -> Vec<Reach> {
     all
 }
 
-/// What an entry for this wish would do.
+/// Returns what an entry for this target would do: a raise sets a least level, a lowering sets a cap.
 pub(super) fn act_for_target(wish: LessonTarget, up: bool) -> EntryAct {
     match (wish, up) {
         (LessonTarget::Level(level), true) => EntryAct::Set(level),
@@ -68,7 +72,7 @@ pub(super) fn act_for_target(wish: LessonTarget, up: bool) -> EntryAct {
     }
 }
 
-/// How many must have been corrected alike before others are judged by it.
+/// Returns how many senders must have been corrected alike before others within the reach are ranked by it.
 pub(super) const fn min_senders(reach: &Reach) -> usize {
     match reach {
         Reach::Domain(_) | Reach::Template(..) => 2,
@@ -77,7 +81,8 @@ pub(super) const fn min_senders(reach: &Reach) -> usize {
     }
 }
 
-/// Anyone can write a word into a subject or the name of a list, and many share a domain: that makes nothing critical.
+/// Lowers `critical` to `high` for a shared reach: anyone can write a word into a subject or the name of a list, and
+/// many people share a domain.
 pub(super) fn limit_shared_act(reach: &Reach, act: EntryAct) -> EntryAct {
     match act {
         EntryAct::Set(Priority::Critical) if is_shared(reach) => EntryAct::Set(Priority::High),
@@ -85,12 +90,14 @@ pub(super) fn limit_shared_act(reach: &Reach, act: EntryAct) -> EntryAct {
     }
 }
 
-/// Several senders may be within reach: anyone at a domain, with a word, or who writes the name of a list.
+/// Returns whether several senders may be within reach: anyone at a domain, with a word, or who writes the name of a
+/// list.
 pub(super) const fn is_shared(reach: &Reach) -> bool {
     !matches!(reach, Reach::Sender(_))
 }
 
-/// Everything that could be learned tonight, the longest overdue first.
+/// Returns everything that could be learned now, the longest due first. Lessons that the rules follow already are left
+/// out.
 pub(super) fn find_candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let open: Vec<&Lesson> = material.lessons.iter().filter(|lesson| !lesson.is_known_to(rules)).collect();
     let mut found: Vec<Candidate> = Vec::new();
@@ -112,7 +119,7 @@ pub(super) fn find_candidates(material: &LearningInput, rules: &RuleSet) -> Vec<
         let fit: Vec<LessonGroup<'_>> = groups
             .filter(|group| group.has_enough_support() && group.spares_uncorrected_senders(material, rules))
             .collect();
-        // A domain all of whose writers were corrected says more than one of them.
+        // A domain of which every sender was corrected explains more than a single one of them.
         let best =
             fit.iter().find(|group| matches!(group.reach, Reach::Domain(_)) && group.is_unanimous(material, rules));
         if let Some(group) = best.or_else(|| fit.first())
@@ -125,18 +132,21 @@ pub(super) fn find_candidates(material: &LearningInput, rules: &RuleSet) -> Vec<
     found
 }
 
-/// The lessons that want one thing within one reach.
+/// The lessons with the same target within one reach.
 pub(super) struct LessonGroup<'a> {
     reach: Reach,
     target: LessonTarget,
     is_raise: bool,
     pub(super) support: Vec<&'a Lesson>,
+    /// How many lessons within the reach contradict the target.
     against: usize,
-    /// The newest word within reach is one of the support.
+    /// Whether no contradicting lesson is newer than the newest supporting one.
     newest_supports: bool,
 }
 
 impl<'a> LessonGroup<'a> {
+    /// Collects the lessons within a reach that want the same as `like`. Lessons from before the reach was unlearned do
+    /// not count.
     pub(super) fn gather(material: &'a LearningInput, reach: Reach, like: &Lesson) -> Self {
         let since = material.unlearned.get(&reach.key()).copied();
         let within = material.lessons.iter().filter(|lesson| {
@@ -157,6 +167,7 @@ impl<'a> LessonGroup<'a> {
         Self { reach, target: like.target, is_raise: like.is_raise, support, against, newest_supports }
     }
 
+    /// Returns on how many days the supporting corrections were made.
     pub(super) fn count_days(&self) -> usize {
         self.support.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len()
     }
@@ -165,6 +176,7 @@ impl<'a> LessonGroup<'a> {
         self.support.iter().map(|lesson| lesson.facts.sender.as_str()).collect()
     }
 
+    /// Returns whether enough corrections, days and senders support the target, and few enough contradict it.
     pub(super) fn has_enough_support(&self) -> bool {
         self.senders().len() >= min_senders(&self.reach)
             && self.newest_supports
@@ -173,7 +185,8 @@ impl<'a> LessonGroup<'a> {
             && self.against * CONTRADICTING_ONE_IN <= self.support.len()
     }
 
-    /// Nobody within reach was left as they were, or hardly anybody. Nobody is lowered for what others did.
+    /// Returns whether the entry affects nobody, or hardly anybody, whom the person left alone. A lowering may affect
+    /// no other sender at all: nobody is lowered for what others did.
     fn spares_uncorrected_senders(&self, material: &LearningInput, rules: &RuleSet) -> bool {
         if !is_shared(&self.reach) {
             return true;
@@ -187,11 +200,12 @@ impl<'a> LessonGroup<'a> {
         !material.mails.iter().any(|mail| stranger(&mail.facts))
     }
 
+    /// Returns whether the entry changes nothing for senders that were never corrected.
     fn is_unanimous(&self, material: &LearningInput, rules: &RuleSet) -> bool {
         self.count_affected_uncorrected(material, rules) == 0
     }
 
-    /// Tasks within reach that would change though nobody of their sender was ever corrected like this.
+    /// Returns how many tasks and mails within reach would change although their sender was never corrected like this.
     fn count_affected_uncorrected(&self, material: &LearningInput, rules: &RuleSet) -> usize {
         let senders = self.senders();
         let entry = self.entry();
@@ -204,13 +218,14 @@ impl<'a> LessonGroup<'a> {
             }
         };
         let other = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
-        // One that was thrown away is nobody's any more: else a few strangers with a word would keep it from being learned.
+        // A cancelled task is left out: otherwise a few strangers with a word could keep it from being learned.
         let tasks = material.tasks.iter().filter(|task| task.is_uncorrected() && other(&task.facts));
         let mails = material.mails.iter().filter(|mail| other(&mail.facts) && !mail.corrected);
         let opened = mails.filter(|mail| matches!(entry.act, EntryAct::Task(opens) if opens != mail.opened_task));
         tasks.filter(|task| touched(&task.facts, task.created_at)).count() + opened.count()
     }
 
+    /// Returns the entry that the group asks for.
     pub(super) fn entry(&self) -> LearnedEntry {
         LearnedEntry {
             reach: self.reach.clone(),
@@ -218,7 +233,8 @@ impl<'a> LessonGroup<'a> {
         }
     }
 
-    /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
+    /// Returns whether a person must allow the entry: always when it lowers anyone but a bulk sender. A sender who also
+    /// writes single mails, or whom the person knows, is no bulk sender.
     pub(super) fn needs_approval(&self, material: &LearningInput) -> bool {
         let within = || material.mails.iter().filter(|mail| self.reach.covers(&mail.facts));
         let bulk = !is_shared(&self.reach)
@@ -227,13 +243,14 @@ impl<'a> LessonGroup<'a> {
         matches!(self.entry().act, EntryAct::Cap(_) | EntryAct::Task(false)) && !bulk
     }
 
+    /// Returns the candidate that adds the entry.
     fn to_candidate(&self, material: &LearningInput) -> Candidate {
         let evidence: Vec<i64> = self.support.iter().map(|lesson| lesson.id).collect();
         let at = |pick: fn(Option<Instant>, Instant) -> Option<Instant>| {
             self.support.iter().fold(None, |best, lesson| pick(best, lesson.at))
         };
         let since = at(|best, at| Some(best.map_or(at, |best| best.min(at))));
-        // When it could first have been learned.
+        // The time of the correction that first made it enough.
         let until = self.support.get(MIN_CORRECTIONS - 1).map(|lesson| lesson.at);
         Candidate {
             edit: RulesEdit::Add { entry: self.entry(), why: describe_evidence(&self.support) },
@@ -246,7 +263,7 @@ impl<'a> LessonGroup<'a> {
     }
 }
 
-/// Whether a wish within the same reach speaks against an entry for `like`.
+/// Returns whether a target within the same reach speaks against an entry for `like`.
 fn contradicts(wish: LessonTarget, like: &Lesson) -> bool {
     match (wish, like.target) {
         (LessonTarget::Level(other), LessonTarget::Level(level)) => {
@@ -261,7 +278,7 @@ fn contradicts(wish: LessonTarget, like: &Lesson) -> bool {
     }
 }
 
-/// "you said so 3 times on 2 days: corrections 12, 15, 19".
+/// Returns the evidence in words: "you said so 3 times on 2 days: corrections 12, 15, 19".
 pub(super) fn describe_evidence(support: &[&Lesson]) -> String {
     const SHOWN: usize = 12;
     let days: BTreeSet<&str> = support.iter().map(|lesson| lesson.day.as_str()).collect();
@@ -271,5 +288,5 @@ pub(super) fn describe_evidence(support: &[&Lesson]) -> String {
     format!("you said so {} times on {} days: corrections {more}{}", support.len(), days.len(), ids.join(", "))
 }
 
-/// When a reach was last taken back, by key.
+/// When each reach was last unlearned, by its key.
 pub(super) type UnlearnedAt = HashMap<String, Instant>;

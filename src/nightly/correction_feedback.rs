@@ -1,4 +1,4 @@
-//! The answer to a correction: what it teaches, and what is still missing.
+//! The immediate answer to a correction: what it will teach, and what is still missing.
 
 use std::fmt;
 
@@ -9,25 +9,20 @@ use super::{
 };
 use crate::rules::RuleSet;
 
+/// What the next nightly job would make of a correction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CorrectionFeedback {
-    /// Nothing can be learned from it, and why.
+    /// Nothing can be learned from the correction; the text says why.
     NotLearned(String),
-    /// The rules say the same by now.
+    /// The rules give the wanted result already.
     AlreadyKnown,
-    NeedsMore {
-        missing_corrections: usize,
-        needs_another_day: bool,
-        rule: String,
-        needs_approval: bool,
-    },
-    DueTonight {
-        rule: String,
-        needs_approval: bool,
-    },
+    /// More corrections are needed before the rule is made.
+    NeedsMore { missing_corrections: usize, needs_another_day: bool, rule: String, needs_approval: bool },
+    /// The correction was the last one needed.
+    DueTonight { rule: String, needs_approval: bool },
 }
 
-/// `id` is the correction that was just made.
+/// Returns what the correction with this number teaches; none when it is not among the lessons.
 pub fn explain_correction(material: &LearningInput, rules: &RuleSet, id: i64) -> Option<CorrectionFeedback> {
     let lesson = material.lessons.iter().find(|lesson| lesson.id == id)?;
     Some(explain_lesson(material, rules, lesson))
@@ -43,7 +38,7 @@ fn explain_lesson(material: &LearningInput, rules: &RuleSet, lesson: &Lesson) ->
             "the sender is not verified, and nothing is learned about a name anyone can write".into(),
         );
     };
-    // As the night does it: what keeps being overruled goes before anything new.
+    // In the order of the nightly job: entries that keep being overruled come before anything new.
     let overruled = super::entry_review::review_entries(material, rules).into_iter();
     let coming = overruled
         .chain(super::candidates::find_candidates(material, rules))

@@ -1,4 +1,5 @@
-//! Entries that keep being overruled, or that nothing has matched for long, are changed or retired.
+//! Reviewing learned entries: those that keep being overruled are changed or retired, and those that nothing has
+//! matched for long are retired.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +14,12 @@ use crate::{
     rules::{EntryAct, LearnedEntry, RuleSet, RulesEdit, apply_edits},
 };
 
-/// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.
+/// So many in five of the corrections against an entry must agree on another level for it to be changed instead of
+/// retired.
 const MIN_AGREEING_OF_FIVE: usize = 4;
 
+/// Returns an edit for every entry that should be changed or retired. Only entries that the nightly job itself made are
+/// reviewed.
 pub(super) fn review_entries(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let known = rules.learned_names();
     let kept = material.tracked_entries.iter().filter(|kept| known.contains(&kept.name.as_str()));
@@ -23,6 +27,7 @@ pub(super) fn review_entries(material: &LearningInput, rules: &RuleSet) -> Vec<C
         .collect()
 }
 
+/// Returns the edit of an entry that enough corrections overrule; none while it stands.
 fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &TrackedEntry) -> Option<Candidate> {
     let against: Vec<&Lesson> = material
         .lessons
@@ -30,7 +35,7 @@ fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &TrackedEnt
         .filter(|lesson| lesson.at > kept.made_at && lesson_overrules(lesson, rules, kept))
         .collect();
     let days = against.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len();
-    // What several taught, one alone does not unteach.
+    // An entry that several senders taught is not unlearned by one sender alone.
     let senders = against.iter().map(|lesson| lesson.facts.sender.as_str()).collect::<BTreeSet<_>>().len();
     if against.len() < MIN_CORRECTIONS || days < MIN_DAYS || senders < min_senders(&kept.entry.reach) {
         return None;
@@ -59,7 +64,7 @@ fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &TrackedEnt
     })
 }
 
-/// The entry decided, and the person decided otherwise.
+/// Returns whether the entry decided and the person decided otherwise.
 fn lesson_overrules(lesson: &Lesson, rules: &RuleSet, kept: &TrackedEntry) -> bool {
     if !kept.entry.reach.covers(&lesson.facts) {
         return false;
@@ -74,7 +79,7 @@ fn lesson_overrules(lesson: &Lesson, rules: &RuleSet, kept: &TrackedEntry) -> bo
     }
 }
 
-/// The level nearly all of them want.
+/// Returns the level that nearly all of the corrections want.
 fn agreed_level(against: &[&Lesson]) -> Option<Priority> {
     let levels = || {
         against
@@ -87,12 +92,13 @@ fn agreed_level(against: &[&Lesson]) -> Option<Priority> {
         .find(|level| levels().filter(|wanted| wanted == level).count() * 5 >= against.len() * MIN_AGREEING_OF_FIVE)
 }
 
+/// Returns whether these rules give nearly all of the corrected cases this level.
 fn ranks_most_at(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
     let given = against.iter().filter(|lesson| rules.rank(&lesson.facts, lesson.created_at).level == level);
     given.count() * 5 >= against.len() * MIN_AGREEING_OF_FIVE
 }
 
-/// The same act at another level.
+/// Returns the edit that keeps the act and changes its level; none for an entry on whether a mail is a task.
 fn edit_to_level(kept: &TrackedEntry, level: Priority, why: String) -> Option<RulesEdit> {
     let act = match kept.entry.act {
         EntryAct::Set(_) => EntryAct::Set(level),
@@ -103,6 +109,7 @@ fn edit_to_level(kept: &TrackedEntry, level: Priority, why: String) -> Option<Ru
     Some(RulesEdit::Change { name: kept.name.clone(), entry, why })
 }
 
+/// Returns the edit that retires an entry which nothing has matched for long.
 fn retire_unmatched(material: &LearningInput, kept: &TrackedEntry) -> Option<Candidate> {
     let newest = material.last_hit(kept).unwrap_or(kept.made_at).max(kept.made_at);
     (newest < material.now.plus(-chrono::Duration::days(FORGET_AFTER_DAYS))).then(|| Candidate {
@@ -119,19 +126,21 @@ fn retire_unmatched(material: &LearningInput, kept: &TrackedEntry) -> Option<Can
 }
 
 impl LearningInput {
-    /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
+    /// Returns how many tasks the entry decided since then and the person left alone. Someone who leaves most of them
+    /// wants the entry.
     fn count_accepted_tasks(&self, kept: &TrackedEntry, rules: &RuleSet, since: Instant) -> usize {
         let since = |task: &&PastTask| task.created_at >= since && task.is_uncorrected();
         let tasks = self.tasks.iter().filter(since).filter(|task| kept.entry.reach.covers(&task.facts));
         tasks.filter(|task| rules.rank(&task.facts, task.created_at).rule == kept.name).count()
     }
 
-    /// The rules without an entry.
+    /// Returns the rules without an entry.
     fn rules_without(&self, retire: &RulesEdit) -> Option<RuleSet> {
         let text = apply_edits("priority.yml", &self.rules, std::slice::from_ref(retire)).ok()?;
         RuleSet::parse("priority.yml", &text).ok()
     }
 
+    /// Returns when a mail or task last matched the entry.
     pub(super) fn last_hit(&self, kept: &TrackedEntry) -> Option<Instant> {
         let tasks = self.tasks.iter().filter(|task| kept.entry.reach.covers(&task.facts)).map(|task| task.created_at);
         let mails = self.mails.iter().filter(|mail| kept.entry.reach.covers(&mail.facts)).map(|mail| mail.arrived_at);

@@ -1,4 +1,5 @@
-//! The test every edit must pass: it parses, means something, and makes the past better without breaking it.
+//! The test that every edit must pass: it parses, it changes something, and a replay of the past agrees with the person
+//! more often than before without changing what they set.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,28 +13,32 @@ use crate::{
     rules::{RuleSet, RulesEdit},
 };
 
-/// This share of the past may change by one night's edits, or [`MIN_CHANGE_LIMIT`] tasks.
+/// One in so many tasks of the past may change by the edits of one nightly job, or [`MIN_CHANGE_LIMIT`] tasks.
 const CHANGED_ONE_IN: usize = 10;
+/// So many tasks may change in any case, because a tenth of a short past is almost nothing.
 const MIN_CHANGE_LIMIT: usize = 10;
-/// Enough for a person to see what is wrong.
+/// The most cases that are listed: enough for a person to see what is wrong.
 const MAX_CASES: usize = 10;
 
-/// How an edit did.
+/// The result of testing an edit on the past.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialResult {
     pub passed: bool,
-    /// Why not; empty when it passed.
+    /// Why the edit failed; empty when it passed.
     pub reason: String,
-    /// Of the corrected cases of the past, how many come out as the person wanted, before and after.
+    /// How many of the corrected cases came out as the person wanted, before the edit.
     pub agreed_before: usize,
+    /// How many of the corrected cases come out as the person wanted, after the edit.
     pub agreed_after: usize,
+    /// The number of corrected cases.
     pub corrected: usize,
-    /// Tasks of the past that come out otherwise, of all.
+    /// How many tasks and mails of the past come out otherwise.
     pub changed: usize,
+    /// The number of tasks that were replayed.
     pub past: usize,
-    /// What speaks against it, case by case.
+    /// The cases that speak against the edit.
     pub cases: Vec<TrialCase>,
-    /// What a person should know about the rule it makes.
+    /// Warnings about the rule that the edit makes.
     pub warnings: Vec<String>,
 }
 
@@ -47,6 +52,7 @@ impl std::fmt::Display for TrialResult {
     }
 }
 
+/// A task of the past that would change although it must not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialCase {
     pub task_id: TaskId,
@@ -56,7 +62,9 @@ pub struct TrialCase {
     pub why: String,
 }
 
-/// `first` is what counted when the night began, `before` with the edits adopted so far, `after` with this one too.
+/// Tests a candidate. `first` are the rules when the job began, `before` those with the edits adopted so far, `after`
+/// those with this one too. What changes is counted from `first`, so that many small edits cannot add up to a large
+/// one.
 pub(super) fn test_candidate(
     material: &LearningInput,
     candidate: &Candidate,
@@ -92,7 +100,7 @@ pub(super) fn test_candidate(
     trial
 }
 
-/// Warnings about the edited entry that were not there before.
+/// Returns the warnings about the edited entry that were not there before.
 fn find_new_warnings(before: &RuleSet, after: &RuleSet, edit: &RulesEdit) -> Vec<String> {
     let name = edit.name();
     let known: Vec<String> = before.lint().into_iter().map(|warning| warning.text).collect();
@@ -100,15 +108,17 @@ fn find_new_warnings(before: &RuleSet, after: &RuleSet, edit: &RulesEdit) -> Vec
     new.map(|warning| warning.text).collect()
 }
 
+/// Counts the corrected cases that the rules agree with, before and after.
 fn count_agreement(material: &LearningInput, before: &RuleSet, after: &RuleSet, trial: &mut TrialResult) {
     let recent: Vec<&Lesson> = material.recent_lessons().collect();
     let agreed = |rules: &RuleSet| recent.iter().filter(|lesson| lesson.is_known_to(rules)).count();
     (trial.corrected, trial.agreed_before, trial.agreed_after) = (recent.len(), agreed(before), agreed(after));
 }
 
+/// Counts the tasks and mails that come out otherwise than at the start of the job.
 fn count_changed(material: &LearningInput, first: &RuleSet, after: &RuleSet) -> usize {
     let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.rank(facts, at).level;
-    // A level a person set stands, whatever the rules say.
+    // A level that a person set stays, whatever the rules say.
     let tasks = material.replayed_tasks().filter(|task| !task.hand_ranked);
     let tasks =
         tasks.filter(|task| level(first, &task.facts, task.created_at) != level(after, &task.facts, task.created_at));
@@ -123,7 +133,8 @@ fn count_changed(material: &LearningInput, first: &RuleSet, after: &RuleSet) -> 
     tasks.count() + mails.count()
 }
 
-/// Locked cases that come out otherwise: a level a person set and the rules gave, or one a locked rule decided.
+/// Returns the protected cases that come out otherwise: a level that a person set and the rules gave, or one that a
+/// locked rule decided.
 fn find_broken_cases(
     material: &LearningInput,
     candidate: &Candidate,
@@ -153,7 +164,8 @@ fn find_broken_cases(
     cases
 }
 
-/// Its mail would open no task any more, and the person has not said so since they set its level.
+/// Returns whether the mail of the task would open no task any more, unless the person set its level before all of the
+/// corrections that the edit rests on.
 fn would_lose_task(
     material: &LearningInput,
     candidate: &Candidate,
@@ -167,8 +179,8 @@ fn would_lose_task(
     !silent(before) && silent(after) && !older
 }
 
-/// The person has thought otherwise since: every word the edit rests on is newer than the one on this task, and some of
-/// them are about the same sender.
+/// Returns whether the person has changed their mind about the task since: every correction that the edit rests on is
+/// newer than theirs on this task, and some of them are about the same sender.
 fn is_superseded(material: &LearningInput, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
     candidate.reach.covers(facts)
         && material.level_set_at.get(&task_id).is_some_and(|at| *at < candidate.since)

@@ -1,7 +1,7 @@
-//! Lines of the marked part of `guidelines.txt`: templates with slots, filled with counts and verified domains.
+//! The learned lines of `guidelines.txt`: templates with slots, filled with counts and verified domains.
 //!
-//! The night may choose a template and fill its slots. It cannot write a sentence of its own, and neither can a model or
-//! a mail.
+//! The nightly job chooses a template and fills its slots. Neither it nor a model nor a mail can write a sentence of
+//! its own.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,29 @@ use crate::{
     rules::{BEGIN_MARKER, END_MARKER, Reach},
 };
 
-/// Fewer replies say nothing.
+/// Fewer replies to a domain prove nothing.
 const MIN_REPLIES: usize = 3;
-/// More lines nobody reads.
+/// The most lines, because every prompt pays for them.
 const MAX_LINES: usize = 10;
-/// A reply counts as shortened when a fifth of it went, as lengthened when a fifth came.
+/// A reply counts as shortened or lengthened when a fifth of its words was removed or added.
 const NOTABLE_CHANGE_ONE_IN: usize = 5;
-/// Of the replies, so many of five must show the same.
+/// So many in five replies must have been changed in the same way.
 const MIN_ALIKE_OF_FIVE: usize = 3;
 
-/// How a person's word against the line of a domain is remembered.
+/// Returns the key under which it is remembered that a person took back the line of a domain.
 pub fn key(domain: &str) -> String {
     format!("guideline:{domain}")
 }
 
-/// The domains of the lines between the marks.
+/// Returns the domains of the lines between the markers.
 pub fn listed_domains(text: &str) -> Vec<&str> {
     let Some((head, tail)) = around(text) else { return Vec::new() };
     let lines = text.get(head.len()..text.len() - tail.len()).unwrap_or_default().lines();
     lines.filter_map(|line| line.strip_prefix("- Replies to ")?.split(' ').next()).collect()
 }
 
-/// What the replies to each domain teach.
+/// Returns the lines that the replies to each domain teach. Domains with characters that could break out of a line are
+/// left out.
 pub fn derive_lines(deeds: &[ReplyOutcome]) -> Vec<String> {
     let mut by_domain: BTreeMap<&str, Vec<&ReplyOutcome>> = BTreeMap::new();
     for deed in deeds.iter().filter(|deed| Reach::Domain(deed.domain.clone()).is_safe_to_write()) {
@@ -40,6 +41,7 @@ pub fn derive_lines(deeds: &[ReplyOutcome]) -> Vec<String> {
     by_domain.into_iter().filter_map(|(domain, deeds)| derive_line(domain, &deeds)).take(MAX_LINES).collect()
 }
 
+/// Returns the line of one domain; none when its replies show nothing in common.
 fn derive_line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
     let all = deeds.len();
     let often = |count: usize| all >= MIN_REPLIES && count * 5 >= all * MIN_ALIKE_OF_FIVE;
@@ -72,12 +74,13 @@ fn derive_line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
     })
 }
 
-/// To the next ten, so that the line does not change every night.
+/// Rounds up to the next ten, so that the line does not change every night.
 const fn round_up_to_ten(words: usize) -> usize {
     (words / 10 + 1) * 10
 }
 
-/// The file with these lines between its marks, and everything else as it was.
+/// Returns the text with these lines between the markers, and everything else as it was. Markers are added when there
+/// are lines and no markers.
 pub fn replace_lines(text: &str, lines: &[String]) -> String {
     let Some((head, tail)) = around(text) else {
         if lines.is_empty() {
@@ -89,7 +92,7 @@ pub fn replace_lines(text: &str, lines: &[String]) -> String {
     format!("{head}{}{tail}", join_lines(lines))
 }
 
-/// What stands before and after the lines between the marks, the marks included. None without a pair of marks.
+/// Returns the text before and after the lines, markers included; none without a pair of markers.
 pub fn around(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     let (mut begin, mut end) = (None, None);

@@ -1,4 +1,4 @@
-//! One night's work, as a function from what is stored to what would be changed. Nothing is touched in here.
+//! The nightly job as a function from what is stored to what would be changed. Nothing is changed in here.
 
 use std::collections::HashMap;
 
@@ -23,31 +23,37 @@ use crate::{
     store::{Result as Stored, StoreReader},
 };
 
-/// Edits of one night; and questions, which are not edits before they are answered. A person can read five.
+/// The most edits of one nightly job, and the most questions, which become edits only when they are answered. A person
+/// can read five.
 const MAX_EDITS: usize = 5;
-/// The name errors show; the text is the file's.
+/// The name of the file in errors; its text is given.
 const RULES_FILE_NAME: &str = "rules/priority.yml";
 
-/// Everything a night is told.
+/// Everything that the nightly job knows. The same input always leads to the same edits.
 #[derive(Debug, Clone)]
 pub struct LearningInput {
     pub now: Instant,
     pub zone: Tz,
-    /// The bytes of both files.
+    /// The text of the rules file.
     pub rules: String,
+    /// The text of the guidelines.
     pub guidelines: String,
+    /// The person's last correction of each task and mail.
     pub lessons: Vec<Lesson>,
     /// When a person last set the level of a task.
     pub level_set_at: HashMap<TaskId, Instant>,
+    /// The tasks of the last [`FORGET_AFTER_DAYS`] days.
     pub tasks: Vec<PastTask>,
     pub mails: Vec<PastMail>,
+    /// The entries that the nightly job made and has not retired. A person may have removed some of them from the file.
     pub tracked_entries: Vec<TrackedEntry>,
+    /// When a person took back or turned down what was learned about a reach.
     pub unlearned: UnlearnedAt,
     pub proposals: Vec<ProposalRow>,
     pub replies: Vec<ReplyOutcome>,
 }
 
-/// An entry of ours in the file, with where it comes from.
+/// An entry that the nightly job made, with its age.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrackedEntry {
     pub name: String,
@@ -56,39 +62,44 @@ pub struct TrackedEntry {
     pub last_hit: Option<Instant>,
 }
 
-/// An edit with its evidence and its test.
+/// An edit with its evidence and the result of its test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestedEdit {
-    /// The reach, as it is remembered when a person says no.
+    /// The key of the reach, under which a refusal is remembered.
     pub key: String,
-    /// In words a person reads.
+    /// The edit in words, for a person.
     pub words: String,
     pub edit: RulesEdit,
     pub evidence: Vec<i64>,
     pub trial: TrialResult,
 }
 
-/// What the night found.
+/// What the nightly job found. The caller writes it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct LearningOutcome {
+    /// Edits that passed and need nobody's approval.
     pub adopted: Vec<TestedEdit>,
-    /// To be asked: the person decides.
+    /// Edits that passed and that a person must allow.
     pub questions: Vec<TestedEdit>,
-    /// Failed their test, or the file has no room for them.
+    /// Edits that failed their test, or for which the file has no room. They are only reported.
     pub proposals: Vec<TestedEdit>,
-    /// Lines of the marked part of the guidelines.
+    /// The learned lines of the guidelines.
     pub guidelines_lines: Vec<String>,
-    /// Entries of ours that a person took out of the file.
+    /// The names of learned entries that a person removed from the file.
     pub taken_out: Vec<String>,
+    /// The rules file with the adopted edits.
     #[serde(skip)]
     pub rules: String,
+    /// The guidelines with their new lines.
     #[serde(skip)]
     pub guidelines: String,
+    /// How often each entry has matched, and when last.
     #[serde(skip)]
     pub hits: Vec<(String, u64, Option<Instant>)>,
 }
 
 impl LearningInput {
+    /// Reads everything from the store. The only I/O of this module.
     pub fn gather(reader: &StoreReader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
         let since = now.plus(-Duration::days(FORGET_AFTER_DAYS));
         let mut rows = reader.nightly().priority_lessons(since)?;
@@ -98,7 +109,7 @@ impl LearningInput {
         let mut unlearned: UnlearnedAt = reader.rules().unlearned_reaches()?.into_iter().collect();
         let kept: Vec<TrackedEntry> =
             reader.rules().learned_entries()?.into_iter().filter_map(tracked_entry_from_row).collect();
-        // Taking an entry out of the file is a word like a rollback, and counts from now on.
+        // Removing an entry from the file counts like a rollback, from now on.
         let gone = find_removed_entries(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
         let mut replies = reader.nightly().reply_outcomes(since)?;
@@ -119,20 +130,22 @@ impl LearningInput {
         })
     }
 
+    /// Returns the start of the period that edits are tested on.
     pub(super) fn replay_start(&self) -> Instant {
         self.now.plus(-Duration::days(REPLAY_DAYS))
     }
 
-    /// The tasks an edit is tested on.
+    /// Returns the tasks that an edit is tested on.
     pub(super) fn replayed_tasks(&self) -> impl Iterator<Item = &PastTask> {
         self.tasks.iter().filter(|task| task.created_at >= self.replay_start())
     }
 
+    /// Returns the lessons that an edit is tested on.
     pub(super) fn recent_lessons(&self) -> impl Iterator<Item = &Lesson> {
         self.lessons.iter().filter(|lesson| lesson.at >= self.replay_start())
     }
 
-    /// Waits for an answer, or was not answered and nothing new was said since.
+    /// Returns whether the edit waits for an answer, or was asked and not answered and no newer correction supports it.
     fn is_already_proposed(&self, candidate: &Candidate) -> bool {
         let newest =
             self.lessons.iter().filter(|lesson| candidate.evidence.contains(&lesson.id)).map(|lesson| lesson.at);
@@ -146,18 +159,20 @@ impl LearningInput {
     }
 }
 
-/// Entries of ours that are not in the file any more. From a file that does not parse nothing was taken out.
+/// Returns the learned entries that are not in the file any more; none for a file that does not parse.
 fn find_removed_entries<'k>(kept: &'k [TrackedEntry], rules: &str) -> Vec<&'k TrackedEntry> {
     let Ok(rules) = parse_rules(rules) else { return Vec::new() };
     kept.iter().filter(|kept| !rules.learned_names().contains(&kept.name.as_str())).collect()
 }
 
+/// Returns the entry of a row; none for one that this version cannot read, which is then left alone.
 fn tracked_entry_from_row(row: LearnedEntryRow) -> Option<TrackedEntry> {
     let entry = serde_json::from_value(row.entry).ok()?;
     Some(TrackedEntry { name: row.name, entry, made_at: row.made_at, last_hit: row.last_hit })
 }
 
-/// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
+/// Returns the edits of the nightly job: first the review of older entries, then candidates, each tested on top of
+/// those adopted before. Errs when the rules file is broken; then nothing is learned until it is repaired.
 pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEditError> {
     let first = parse_rules(&material.rules)?;
     let mut desk = LearningState {
@@ -185,25 +200,28 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
     Ok(found)
 }
 
+/// Parses the rules file.
 fn parse_rules(text: &str) -> Result<RuleSet, RulesEditError> {
-    // It would pass for a set without rules.
+    // An empty text is no file, and nothing may be learned into it.
     if text.trim().is_empty() {
         return Err(RulesEditError::FileMissing);
     }
     RuleSet::parse(RULES_FILE_NAME, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))
 }
 
+/// The edits adopted so far, while candidates are tested one by one.
 struct LearningState<'a> {
     material: &'a LearningInput,
-    /// What counted when the night began.
+    /// The rules when the nightly job began.
     rules_at_start: RuleSet,
-    /// With the edits adopted so far.
+    /// The rules with the edits adopted so far.
     rules_so_far: RuleSet,
     text: String,
     outcome: LearningOutcome,
 }
 
 impl LearningState<'_> {
+    /// Tests a candidate and adopts it, asks about it, or reports why it failed.
     fn try_candidate(&mut self, candidate: Candidate) {
         let full = if candidate.needs_approval { self.outcome.questions.len() } else { self.outcome.adopted.len() }
             >= MAX_EDITS;
@@ -237,6 +255,7 @@ fn to_tested_edit(candidate: Candidate, trial: TrialResult) -> TestedEdit {
 }
 
 impl LearningInput {
+    /// Returns the name of the entry, how many mails it has matched since it was made, and when last.
     fn count_hits(&self, kept: &TrackedEntry) -> (String, u64, Option<Instant>) {
         let since = |mail: &&PastMail| mail.arrived_at >= kept.made_at;
         let mails = self.mails.iter().filter(since).filter(|mail| kept.entry.reach.covers(&mail.facts));
@@ -244,13 +263,14 @@ impl LearningInput {
     }
 }
 
-/// A question that was said yes to: the edit it asks for, and the night that asked.
+/// A proposal that a person approved: the edit, and the run of the nightly job that proposed it.
 pub(crate) struct ApprovedProposal {
     pub(crate) item_id: ItemId,
     pub(crate) tested: TestedEdit,
     pub(crate) run_id: String,
 }
 
+/// Returns the proposals that were approved and not carried out yet. One that cannot be read is left out.
 pub(crate) fn approved_proposals(rows: &[ProposalRow]) -> Vec<ApprovedProposal> {
     let yes = rows.iter().filter(|row| row.decision == "approve" && !row.is_closed);
     let read = |row: &ProposalRow| {

@@ -1,4 +1,4 @@
-//! What a correction teaches: the facts of its task or mail, and what the person wanted instead.
+//! Lessons: the facts of a corrected task or mail, and what the person wanted instead.
 
 use std::collections::HashMap;
 
@@ -12,30 +12,36 @@ use crate::{
     rules::RuleSet,
 };
 
+/// What the person wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LessonTarget {
+    /// Another level.
     Level(Priority),
     /// The mail is a task, or is none.
     Task(bool),
 }
 
+/// A correction that something can be learned from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
     /// The number of the correction.
     pub id: i64,
     pub target: LessonTarget,
-    /// Where the person wanted it from there: up is true. Of a task: opened is up.
+    /// Whether the person wanted more than the program gave: a higher level, or a task.
     pub is_raise: bool,
     pub facts: Facts,
+    /// When the task was opened or the mail arrived: the moment at which rules judge it.
     pub created_at: Instant,
+    /// When the correction was made.
     pub at: Instant,
     /// The local date of the correction.
     pub day: String,
+    /// Whether the headers mark the mail as sent to many or by a machine.
     pub bulk: bool,
 }
 
-/// The person's last word on each task and mail, measured from where the program had it. What was typed in by hand
-/// teaches nothing about mail.
+/// Returns the person's last correction of each task and mail, compared with what the program had first given.
+/// Corrections of tasks that were typed in by hand are left out, because they teach nothing about mail.
 pub fn collect_lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
     let mut last: HashMap<(Option<TaskId>, Option<MailId>), (String, Lesson)> = HashMap::new();
     for row in rows {
@@ -53,6 +59,7 @@ pub fn collect_lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
     lessons
 }
 
+/// Returns the lesson of a correction; none for kinds that say nothing about levels or tasks.
 fn lesson_from_row(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
     let LessonRow { correction, facts, created_at: born_at, bulk } = row;
     correction.mail_id?;
@@ -79,7 +86,7 @@ fn lesson_from_row(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
 }
 
 impl Lesson {
-    /// Whether the rules give it by themselves what the person wanted.
+    /// Returns whether these rules alone give what the person wanted.
     pub fn is_known_to(&self, rules: &RuleSet) -> bool {
         match self.target {
             LessonTarget::Level(level) => rules.rank(&self.facts, self.created_at).level == level,

@@ -1,9 +1,9 @@
-//! The night: corrections in; tested, versioned edits to rules and guidelines out.
+//! The nightly job: corrections in; tested, versioned edits of rules and guidelines out.
 //!
-//! Owns what may be learned, from what, and how it is tested. Reads levels, addresses and counts, never the text of a
-//! mail; what it may write is the closed grammar of [`crate::rules::RulesEdit`] and lines from templates. Never in here: an
-//! edit that was not replayed over the past, one that raises what a program may do, or one without the corrections that
-//! taught it.
+//! Owns what may be learned, from what, and how it is tested. It reads levels, addresses and counts, never the text of
+//! a mail; it can write only the closed grammar of [`crate::rules::RulesEdit`] and lines from templates. Never in here:
+//! an edit that was not replayed over the past, one that allows the program more than before, or one without the
+//! corrections that taught it.
 
 mod candidates;
 mod correction_feedback;
@@ -24,7 +24,7 @@ pub use learning::{LearningInput, LearningOutcome, TestedEdit, TrackedEntry, der
 pub use lesson::{Lesson, LessonTarget, collect_lessons};
 pub use schedule::{NightlyDue, NightlySchedule};
 
-/// Lessons, and entries nothing has matched, are forgotten after this.
+/// Lessons are forgotten after so many days, and so are entries that nothing has matched.
 pub const FORGET_AFTER_DAYS: i64 = 60;
-/// The past an edit is tested on.
+/// The length of the past that an edit is tested on.
 pub const REPLAY_DAYS: i64 = 30;

@@ -1,4 +1,5 @@
-//! When the night is due: by a cron line in the person's time zone, once per date, whatever the clock did meanwhile.
+//! When the nightly job is due: by a cron line in the person's time zone, once per date, whatever the clock did
+//! meanwhile.
 
 use chrono::Duration;
 use chrono_tz::Tz;
@@ -6,38 +7,42 @@ use croner::Cron;
 
 use crate::model::Instant;
 
-/// Nights that were missed further back than this are not counted one by one.
+/// The most missed dates that are recorded one by one.
 const MAX_MISSED: usize = 400;
 
+/// The schedule of the nightly job.
 #[derive(Debug, Clone)]
 pub struct NightlySchedule {
     cron: Cron,
     zone: Tz,
 }
 
+/// Whether the nightly job is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NightlyDue {
-    /// Not before this.
+    /// The job is not due before this time.
     At(Instant),
+    /// The job is due now.
     Now {
         /// The local date, which has one run.
         date: String,
         scheduled_at: Instant,
-        /// Earlier dates that were missed: made up for by this run.
+        /// Earlier dates that were missed. This run stands for them too.
         missed: Vec<(String, Instant)>,
     },
 }
 
 impl NightlySchedule {
-    /// None when the line is none; the configuration refuses such a one.
+    /// Returns the schedule; none for a line that is not a cron line, which the configuration refuses.
     pub fn new(line: &str, zone: Tz) -> Option<Self> {
         Some(Self { cron: line.parse().ok()?, zone })
     }
 
-    /// What is due at `now`, when `last` was the last instant that was seen to.
+    /// Returns what is due at `now`, when everything up to `last` was dealt with; none when the line never matches
+    /// again.
     pub fn due(&self, last: Instant, now: Instant) -> Option<NightlyDue> {
         let mut dates: Vec<(String, Instant)> = Vec::new();
-        // A date has one night, however often the line matches in it.
+        // A date has one run, however often the line matches in it.
         let seen = self.local_date(last);
         let mut at = last;
         loop {
@@ -60,20 +65,21 @@ impl NightlySchedule {
         Some(NightlyDue::Now { date, scheduled_at, missed: dates })
     }
 
-    /// The local date of an instant.
+    /// Returns the local date of an instant.
     pub fn local_date(&self, at: Instant) -> String {
         at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string()
     }
 
+    /// Returns the next time that the line matches, always later than `after`.
     fn next_occurrence(&self, after: Instant) -> Option<Instant> {
         let local = after.utc().with_timezone(&self.zone);
         let next = self.cron.find_next_occurrence(&local, false).ok()?;
         let next = Instant::new(next.to_utc())?;
-        // Whole seconds: an occurrence within the same second would be found for ever.
+        // Instants are whole seconds: an occurrence within the same second would be found again for ever.
         Some(if next > after { next } else { after.plus(Duration::seconds(1)) })
     }
 
-    /// The first occurrence on another date.
+    /// Returns the first occurrence on another date than `seen`.
     fn next_occurrence_on_other_date(&self, after: Instant, seen: &str) -> Option<Instant> {
         let mut at = after;
         for _ in 0..MAX_MISSED * 4 {

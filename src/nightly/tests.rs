@@ -43,7 +43,7 @@ fn facts(sender: &str, subject: &str) -> Facts {
     }
 }
 
-/// A past in which nothing was said yet.
+/// A past without corrections, to which tests add.
 struct Past(LearningInput);
 
 impl Past {
@@ -78,7 +78,7 @@ impl Past {
         self
     }
 
-    /// A mail that was corrected.
+    /// Adds a mail that was corrected.
     fn with_lesson(mut self, facts: &Facts, wish: LessonTarget, up: bool, days: i64, bulk: bool) -> Self {
         let id = i64::try_from(self.0.lessons.len()).unwrap() + 1;
         let (born_at, at) = (days_ago(days), days_ago(days).plus(Duration::hours(1)));
@@ -120,7 +120,7 @@ impl Past {
         self
     }
 
-    /// What is adopted and what is asked, in words.
+    /// Checks what is adopted and what is asked, in words.
     fn check(&self, adopted: &[&str], asked: &[&str]) {
         let found = derive_edits(&self.0).unwrap();
         let words = |all: &[super::TestedEdit]| all.iter().map(|tested| tested.words.clone()).collect::<Vec<_>>();
@@ -148,11 +148,11 @@ fn three_words_on_two_days_and_not_less() {
     says(&[3, 2]).check(&[], &[]);
     says(&[2, 2, 2]).check(&[], &[]);
     says(&[3, 3, 2]).check(&["mail from ann@shop.example is at least high"], &[]);
-    // What was said before it was taken back does not count.
+    // Corrections from before it was taken back do not count.
     let mut past = says(&[3, 3, 2]);
     past.0.unlearned.insert(Reach::Sender("ann@shop.example".into()).key(), days_ago(1));
     past.check(&[], &[]);
-    // Nor what a name says that nobody vouches for.
+    // Nor do corrections about an unverified sender.
     let stranger = Facts { sender_verified: false, ..ann };
     [3, 3, 2]
         .iter()

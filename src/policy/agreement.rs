@@ -1,11 +1,14 @@
-//! The bytes of a message must say what its fields say: what is judged and shown is what would be sent.
+//! The agreement of a message with its fields: what is judged and shown to a person must be what the bytes say.
+//!
+//! A message whose bytes name another recipient, subject, sender, text or attachment than its fields is denied, whoever
+//! approved it.
 
 use mail_parser::{Address as Parsed, Message, MessageParser, MimeHeaders as _};
 
 use super::recipient::normalise_address;
 use crate::model::{Address, action::ComposedMessage, ids::sha256_hex};
 
-/// Headers that would send it elsewhere than shown.
+/// Headers that would send the message, or answers to it, elsewhere than shown.
 const HIDDEN: &[&str] = &[
     "bcc",
     "sender",
@@ -17,8 +20,10 @@ const HIDDEN: &[&str] = &[
     "return-receipt-to",
     "disposition-notification-to",
 ];
+/// Headers that may occur once, because mail programs disagree on which of two counts.
 const SINGLE: &[&str] = &["to", "cc", "from", "subject", "date", "message-id", "content-type"];
 
+/// Returns an error if the bytes of the message say anything else than its fields, or are not from an address in `own`.
 pub(super) fn check(message: &ComposedMessage, own: &[String]) -> Result<(), String> {
     let parsed = MessageParser::default().parse(message.mime.as_bytes()).ok_or("the message cannot be read")?;
     check_headers(&parsed)?;
@@ -72,6 +77,7 @@ fn check_addresses(found: Option<&Parsed<'_>>, shown: &[Address], name: &str) ->
     if addresses(found) == shown { Ok(()) } else { Err(format!("the message's {name} is not the one shown")) }
 }
 
+/// Returns the addresses of a header in their one spelling; none stands for one that is not an address.
 fn addresses(found: Option<&Parsed<'_>>) -> Vec<Option<String>> {
     found.map(|found| found.iter().map(|one| one.address().and_then(normalise_address)).collect()).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! The risk class of a resolved action, with the reason a person reads. An error is a denial.
+//! The risk class of a resolved action, with the reason that a person reads. An error is a denial, which no approval
+//! overrides.
 
 use super::{
     PolicyContext, agreement,
@@ -9,13 +10,14 @@ use crate::model::{
     action::{Argument, ComposedMessage, Origin, SendKind},
 };
 
-/// A message to more people than this is a mailing, not a reply.
+/// The most recipients of a reply; a message to more people is a mailing.
 const MOST_RECIPIENTS: usize = 5;
-/// A file name everywhere.
+/// The longest name of a folder, which every file system accepts.
 const LONGEST_FOLDER_NAME: usize = 100;
-/// An answer to an invitation is itself a calendar part.
+/// The content type of a calendar part. Invitations and their answers carry one, so it does not count as an attachment.
 const CALENDAR: &str = "text/calendar";
 
+/// Returns the risk class of an action and its reason, or why the action is denied.
 pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskClass, String), String> {
     check_argument_origins(action)?;
     match &action.effect {
@@ -35,7 +37,8 @@ pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskC
         }
         Effect::Draft { message } => {
             let mail = triggering_mail(action, situation)?;
-            // A draft stays in the house: while nobody has said who they are, it is from whom the mail was written to.
+            // A draft is not sent. While the configuration names no address, it is from the address that the mail was
+            // written to.
             let assumed: Vec<String> = mail.only_recipient().map(|one| one.addr.clone()).into_iter().collect();
             check_message(message, if situation.own.is_empty() { &assumed } else { situation.own })?;
             check_no_calendar_part(message)?;
@@ -48,7 +51,7 @@ pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskC
     }
 }
 
-/// No model types an address, and nothing is taken from a mail other than the one at hand.
+/// Denies recipients that a model supplied, and arguments that were taken from another mail than the one at hand.
 fn check_argument_origins(action: &Action) -> Result<(), String> {
     for argument in &action.arguments {
         if argument.origin == Origin::Model && argument.name == Argument::RECIPIENTS {
@@ -61,6 +64,7 @@ fn check_argument_origins(action: &Action) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the mail that caused the action. Without one there is nothing to label, archive or answer.
 fn triggering_mail<'a>(action: &Action, situation: &PolicyContext<'a>) -> Result<&'a Mail, String> {
     match situation.mail {
         Some(mail) if action.mail_id.is_some() => Ok(mail),
@@ -68,6 +72,7 @@ fn triggering_mail<'a>(action: &Action, situation: &PolicyContext<'a>) -> Result
     }
 }
 
+/// Accepts names of a single folder directly under `data/files`.
 fn classify_folder(name: &str) -> Result<(RiskClass, String), String> {
     let plain = !name.is_empty()
         && name.len() <= LONGEST_FOLDER_NAME
@@ -81,7 +86,7 @@ fn classify_folder(name: &str) -> Result<(RiskClass, String), String> {
     }
 }
 
-/// A message that is what it says it is, to addresses that are addresses.
+/// Denies a message without recipients, with a malformed address, or whose bytes say something else than its fields.
 fn check_message(message: &ComposedMessage, own: &[String]) -> Result<(), String> {
     if message.recipients().next().is_none() {
         return Err("the message has no recipient".into());
@@ -92,13 +97,13 @@ fn check_message(message: &ComposedMessage, own: &[String]) -> Result<(), String
     agreement::check(message, own)
 }
 
-/// Calendar parts act on their own in some mail programs; only an invitation or its answer has one.
+/// Denies a calendar part in a plain message, because some mail programs act on calendar parts on their own.
 fn check_no_calendar_part(message: &ComposedMessage) -> Result<(), String> {
     let any = message.attachments.iter().any(|attachment| attachment.content_type == CALENDAR);
     if any { Err("a plain message carries a calendar part".into()) } else { Ok(()) }
 }
 
-/// Why a message is more than an answer inside the conversation.
+/// Returns why a message is more than an answer inside the conversation; none when it is just that.
 fn find_risk(message: &ComposedMessage, mail: &Mail, situation: &PolicyContext<'_>) -> Option<String> {
     if message.attachments.iter().any(|attachment| attachment.content_type != CALENDAR) {
         return Some("it carries an attachment".into());
@@ -113,6 +118,7 @@ fn find_risk(message: &ComposedMessage, mail: &Mail, situation: &PolicyContext<'
     message.recipients().any(stranger).then(|| "a recipient is not part of the conversation".into())
 }
 
+/// Classifies a message that is sent. A forward, an invitation or a new conversation is always R3.
 fn classify_send(
     action: &Action,
     kind: SendKind,

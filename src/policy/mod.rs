@@ -1,6 +1,7 @@
-//! What may happen, decided by code from the resolved action. The only maker of an [`ApprovedAction`].
+//! What may be done: code decides it from the resolved action. The only constructor of an [`ApprovedAction`].
 //!
-//! Pure: no I/O, no clock. Nothing a mail, a rule or a model says lowers a class; doubt means no.
+//! Pure: no I/O and no clock. Nothing that a mail, a rule or a model says lowers a risk class, and what is in doubt is
+//! not done.
 
 mod agreement;
 mod class;
@@ -23,37 +24,39 @@ pub struct PolicyContext<'a> {
     pub mode: AccountMode,
     /// The mail that caused the action.
     pub mail: Option<&'a Mail>,
-    /// The labels a person configured.
+    /// The labels that the person configured.
     pub labels: &'a [String],
-    /// The mail looks like phishing: effects on it are off.
+    /// Whether the mail looks like phishing; then nothing but R0 is done for it.
     pub is_phishing: bool,
     /// The person's own addresses.
     pub own: &'a [String],
     pub policy: &'a EffectPolicy,
-    /// What a person said to it.
+    /// The person's approval of the action, if there is one.
     pub approval: Option<&'a Approval>,
-    /// Of the data folder; a restored backup is another one.
+    /// The epoch of the data folder. A restored backup starts a new one.
     pub epoch: i64,
-    /// When the data were last put back from a copy. What came before may have been answered since that copy was made.
+    /// When the data was last restored from a backup. A mail that arrived before may have been answered since the
+    /// backup was made.
     pub restored_at: Option<Instant>,
     pub now: Instant,
 }
 
-/// How an account stands, as a node is told.
+/// What a node is told about an account, to judge an action the same way in a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountPermissions {
     pub mode: AccountMode,
     pub labels: Vec<String>,
+    /// The policy at that time.
     pub charter: EffectPolicy,
     pub epoch: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Instant>,
-    /// Every effect is held.
+    /// Whether every effect is held.
     pub paused: bool,
 }
 
-/// Proof that an action may run now. It cannot be built, copied or read from disk outside this module: a stored action
-/// is judged again.
+/// Proof that an action may be carried out now. It cannot be built, copied or read from disk outside this module: a
+/// stored action is judged again.
 ///
 /// ```compile_fail
 /// let action: adjutant::policy::ApprovedAction = serde_json::from_str("{}").unwrap();
@@ -78,23 +81,20 @@ impl ApprovedAction {
     }
 }
 
+/// What the policy says about an action.
 #[derive(Debug)]
 pub enum PolicyVerdict {
+    /// The action may be carried out now.
     Allowed(Box<ApprovedAction>),
-    NeedsApproval {
-        class: RiskClass,
-        reason: String,
-    },
-    /// Shown, never fired.
-    Withheld {
-        class: RiskClass,
-        reason: String,
-    },
-    Denied {
-        reason: String,
-    },
+    /// A person must approve the action first.
+    NeedsApproval { class: RiskClass, reason: String },
+    /// The action is shown and not carried out, because the account is not active or the mail looks like phishing.
+    Withheld { class: RiskClass, reason: String },
+    /// The action is never carried out, whoever approves it.
+    Denied { reason: String },
 }
 
+/// Judges an action. It is called when the action is planned and again right before the effect, with what is true then.
 pub fn judge_action(action: Action, situation: &PolicyContext<'_>) -> PolicyVerdict {
     let (class, reason) = match classify(&action, situation) {
         Ok(found) => found,
@@ -130,16 +130,16 @@ pub fn judge_action(action: Action, situation: &PolicyContext<'_>) -> PolicyVerd
     }
 }
 
-/// What goes with a message that has left under this approval, for exactly the same action. The approval was used, so
-/// neither its age nor a new policy changes what it was given for.
+/// Approves what follows a message that was sent under this approval, such as its calendar event, for exactly the same
+/// action. The approval was used, so neither its age nor a new policy changes what it was given for.
 pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) -> Option<Box<ApprovedAction>> {
     let same = approval.used && approval.sha256 == action.sha256();
     same.then(|| Box::new(ApprovedAction { action, class }))
 }
 
-/// An entry of the allow-list speaks for one person: it counts only when the verified sender of the mail at hand is that
-/// person, and every recipient is that sender or oneself. Who else stands in the mail is whatever its writer put there.
-/// Words of a model are always shown first.
+/// Returns whether the allow-list lets the message go without asking. An entry stands for one person: the verified
+/// sender of the mail at hand must be that person, and every recipient that sender or the person themselves, because
+/// anyone else in the mail is whatever its author put there. Words of a model are always shown first.
 fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
     let Some(sender) = recipient::normalise_address(&mail.from.addr) else { return false };
@@ -158,19 +158,21 @@ fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
         && message.recipients().all(goes_back)
 }
 
-/// Whether the mail behind an action came before the data were put back: a task's id holds the arrival of its mail.
+/// Returns whether the mail behind an action arrived before the data was restored. The id of a task holds the arrival
+/// of its mail.
 fn predates_restore(action: &Action, situation: &PolicyContext<'_>) -> bool {
     situation.restored_at.is_some_and(|restored| action.task_id.0.timestamp_ms() <= restored.unix_ms())
 }
 
-/// Whether a person allowed exactly this. The error says what is wrong with what they said, if they said anything.
+/// Checks that a person approved exactly this action. The error says what is wrong with the approval; none when there
+/// is none.
 fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option<&'static str>> {
     let approval = situation.approval.ok_or(None)?;
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
     let wrong = if approval.sha256 != action.sha256() {
         "the approval was for something else"
     } else if !approval.door.may_approve() {
-        "this door cannot approve"
+        "an approval through this interface does not count"
     } else if approval.used {
         "the approval was used already"
     } else if approval.expires_at <= situation.now || terms.expires_at <= situation.now {

@@ -1,47 +1,49 @@
-//! `rules/policy.yml`: what a person allows beforehand, and how much at once. Edited only by people.
+//! `rules/policy.yml`: what a person allows beforehand, and how much at once. Only people edit it.
 //!
-//! While the file is broken nobody knows what the person allows, so nothing above R0 is carried out: it waits until the file
-//! is whole again, as it does during a pause.
+//! While the file is broken, nobody knows what the person allows, so nothing above R0 is carried out: everything else
+//! waits until the file is repaired, as it does during a pause.
 
 use serde::{Deserialize, Serialize};
 
 use super::recipient;
 use crate::model::ids::sha256_hex;
 
-/// What `adjutant init` writes.
+/// The file that `adjutant init` writes.
 pub const BUILT_IN: &str = include_str!("../../rules/policy.yml");
-/// Changes whenever this module judges otherwise than before: what was approved under another one is asked again.
+/// The version of the verdicts in this module. It changes whenever they do, so that what was approved before is asked
+/// again.
 const TABLE: &str = "2";
-/// An approval older than this is no longer what the person meant, whatever the file says.
+/// The longest life of an approval, whatever the file says: an older one is no longer what the person meant.
 const MAX_APPROVAL_HOURS: u32 = 14 * 24;
 
-/// Nothing can be decided under a broken file.
+/// Nothing can be decided while the policy file is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("nothing was decided: {}", EffectPolicy::BROKEN)]
 pub struct PolicyIsBroken;
 
+/// The policy of effects, checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectPolicy {
-    /// Of the file and of the code that reads it.
+    /// The version of the file and of the code that reads it. Approvals are bound to it.
     pub version: String,
-    /// Exact addresses of people who may be answered unasked, lower case.
+    /// The allow-list: exact addresses, in lower case, of people who may be answered without asking.
     pub allow: Vec<String>,
     pub caps: Caps,
     pub approvals: Approvals,
-    /// The file is broken: only R0 is carried out, and nothing is asked.
+    /// Whether the file is broken: only R0 is carried out, and nothing is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_broken: bool,
 }
 
-/// How much may happen before the rest waits.
+/// Rate limits. What exceeds one waits; it is not dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Caps {
     pub labels_per_minute: u32,
-    /// Drafts and everything above them.
+    /// Drafts and sent messages together.
     pub messages_per_hour: u32,
     pub messages_per_sender_per_hour: u32,
-    /// Waiting for a person at once.
+    /// How many items may wait for a person at once.
     pub pending: u32,
     pub pending_per_sender: u32,
 }
@@ -58,12 +60,15 @@ impl Default for Caps {
     }
 }
 
+/// How long approvals are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Approvals {
+    /// Hours in which a reply can be approved.
     pub reply_hours: u32,
+    /// Hours in which anything else can be approved.
     pub other_hours: u32,
-    /// Between a yes and its release: time to take it back.
+    /// The grace: seconds between an approval and its effect, in which the person can take it back.
     pub grace_seconds: u32,
 }
 
@@ -73,6 +78,7 @@ impl Default for Approvals {
     }
 }
 
+/// The file as it is written. Unknown keys are errors.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct PolicyFile {
@@ -88,21 +94,21 @@ impl Default for EffectPolicy {
 }
 
 impl EffectPolicy {
-    /// Says why an effect waits while the file is broken.
+    /// Why an effect waits while the file is broken.
     pub const BROKEN: &str = "rules/policy.yml is broken; nothing is done until it is whole again";
 
-    /// Returns what counts while the file is broken. What was asked under another policy stays as it was asked.
+    /// Returns the policy that applies while the file is broken. What was asked under another policy keeps its terms.
     pub fn broken() -> Self {
         Self { version: "broken".into(), is_broken: true, ..Self::default() }
     }
 
-    /// Refuses a decision while the file is broken: what is allowed now would be allowed under terms that nobody has written.
-    /// It can be said again later.
+    /// Refuses a decision while the file is broken, because it would be made under terms that nobody wrote. The person
+    /// can decide again later.
     pub fn ensure_whole(&self) -> Result<(), PolicyIsBroken> {
         if self.is_broken { Err(PolicyIsBroken) } else { Ok(()) }
     }
 
-    /// Reads the file's text. The error says what is wrong and where.
+    /// Parses the text of the file. The error says what is wrong and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let empty = text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
         let written: PolicyFile = if empty {
@@ -125,6 +131,7 @@ impl EffectPolicy {
         Ok(Self::from_file(text, written))
     }
 
+    /// Builds the policy. Its version changes with any byte of the file.
     fn from_file(text: &str, written: PolicyFile) -> Self {
         let mut version = sha256_hex(format!("{TABLE}\n{text}").as_bytes());
         version.truncate(16);

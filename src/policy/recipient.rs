@@ -1,24 +1,24 @@
-//! Who a message goes to: addresses in one spelling, and what each is to the conversation.
+//! The recipients of a message: addresses in one spelling, and what each recipient is to the conversation.
 
 use crate::model::{Address, Mail, text_enum::text_enum};
 
 text_enum! {
     /// What a recipient is to the conversation, the least known first.
     Standing {
-        /// Nobody in the conversation.
+        /// Not part of the conversation.
         New = "new",
-        /// Was in it when the triggering mail came.
+        /// A sender or recipient of the mail at hand.
         Thread = "thread",
-        /// The person's own address.
+        /// One of the person's own addresses.
         Own = "own",
     }
 }
 
-/// Longer ones are not mail addresses (RFC 5321).
+/// The longest mail address (RFC 5321).
 const MAX_ADDRESS_BYTES: usize = 254;
 
-/// One spelling for one mailbox; none where it is not plainly an address. Letters outside ASCII can look like others,
-/// so an address with them is nobody we know how to compare.
+/// Returns the one spelling of an address; none for what is not plainly an address. An address with letters outside
+/// ASCII is none, because such letters can look like others and nobody could compare it by eye.
 pub fn normalise_address(address: &str) -> Option<String> {
     let address = address.trim();
     let (local, domain) = address.rsplit_once('@')?;
@@ -40,6 +40,7 @@ pub fn normalise_address(address: &str) -> Option<String> {
     sound.then(|| address.to_ascii_lowercase())
 }
 
+/// Returns what a recipient is to the conversation; none for what is not an address.
 pub fn recipient_role(address: &Address, mail: Option<&Mail>, own: &[String]) -> Option<Standing> {
     let addr = normalise_address(&address.addr)?;
     let known = |other: &str| normalise_address(other).is_some_and(|other| other == addr);

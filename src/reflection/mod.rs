@@ -50,6 +50,7 @@ impl ReflectionFiles {
         }
     }
 
+    /// Appends a line. A failure is logged and loses nothing, because the row is in the database.
     fn append_line(&self, day: &str, line: &str) {
         if let Err(error) = self.append_to_day(day, &format!("{line}\n")) {
             tracing::warn!(%error, "a reflection could not be written to its file; it is in the database and is written at the next start");
@@ -79,6 +80,7 @@ impl ReflectionFiles {
         regular_file::read_to_string(&self.folder.join(format!("{day}.jsonl"))).unwrap_or_default()
     }
 
+    /// Appends to the file of a day, which stays open until a line of another day comes.
     fn append_to_day(&self, day: &str, text: &str) -> io::Result<()> {
         let mut open = self.open_files.lock().unwrap_or_else(PoisonError::into_inner);
         if !open.contains_key(day) {
@@ -125,8 +127,8 @@ impl ReflectionFiles {
         Ok(rewritten)
     }
 
-    /// Whether the file of a day holds exactly these lines, in any order: runs and corrections are appended by different
-    /// processes.
+    /// Returns whether the file of a day holds exactly these lines, in any order: runs and corrections are appended by
+    /// different processes.
     fn has_lines(&self, day: &str, lines: &[String]) -> bool {
         let text = self.read_day(day);
         let (mut found, mut expected): (Vec<&str>, Vec<&str>) =

@@ -8,6 +8,7 @@ pub(super) fn now() -> Instant {
     "2025-06-23T09:00:00Z".parse().unwrap()
 }
 
+/// Returns the facts; tests change one field at a time.
 pub(super) fn facts() -> Facts {
     Facts {
         sender: "ann@shop.example".into(),

@@ -1,7 +1,7 @@
-//! The last good rules, kept on the disk: what counts in every process while the file is broken.
+//! The last good rules, kept on the disk: they take effect in every process while the file is broken.
 //!
-//! Whoever loads a good file keeps a copy of it beside the data. Never in here: a broken text that replaces a good copy,
-//! or half a copy.
+//! Every process that loads a good file keeps a copy of it in the data folder. A broken text never replaces a good
+//! copy, and a copy is never half written.
 
 use std::{
     fmt, fs, io,
@@ -16,23 +16,23 @@ use crate::{
     regular_file,
 };
 
-/// What is wrong with the rules file, and what counts instead.
+/// What is wrong with the rules file, and which rules take effect instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRules {
     pub error: RulesError,
     pub fallback: FallbackOrigin,
 }
 
-/// The rules that count while the file is broken.
+/// The rules that take effect while the file is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FallbackOrigin {
-    /// In force since that moment, where the disk can tell.
+    /// The last good rules. `since` is when they were kept, where the disk can tell.
     LastGood { since: Option<Instant> },
-    /// No good file was ever loaded here.
+    /// The rules that the program ships, because no good file was ever loaded here.
     Shipped,
 }
 
-/// One line: the place, what was expected, and what counts.
+/// Prints one line: the place, what was expected, and which rules take effect.
 impl fmt::Display for BrokenRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "The rules file is broken: {}. ", self.error.in_one_line())?;
@@ -48,7 +48,7 @@ impl fmt::Display for BrokenRules {
     }
 }
 
-/// Where the copy is.
+/// The file with the copy of the last good rules.
 #[derive(Debug, Clone)]
 pub(super) struct LastGoodFile(PathBuf);
 
@@ -57,18 +57,20 @@ impl LastGoodFile {
         Self(path.to_owned())
     }
 
+    /// Returns the copy; none when there is none or somebody broke it.
     fn copy(&self) -> Option<RuleSet> {
         let text = regular_file::read_to_string(&self.0).ok()?;
         RuleSet::parse("last good rules", &text).ok()
     }
 
-    /// Returns whether the last good rules had a learned part: a file without one was cut off before its end. `in_memory`
-    /// is what counted before, for a disk on which nothing could be kept.
+    /// Returns whether the last good rules had a learned section: a file without one was then cut off before its end.
+    /// `in_memory` is what took effect before, for a disk on which nothing could be kept.
     pub(super) fn had_learned_part(&self, in_memory: Option<&RuleSet>) -> bool {
         self.copy().as_ref().or(in_memory).is_some_and(|rules| rules.learned_range().is_some())
     }
 
-    /// What counts instead of a broken file: the copy, else what the asker still has, else the shipped rules.
+    /// Returns the rules that take effect instead of a broken file: the copy, else those in memory, else the shipped
+    /// ones.
     pub(super) fn load_fallback(&self, in_memory: Option<RuleSet>) -> (RuleSet, FallbackOrigin) {
         match self.copy().or(in_memory) {
             Some(rules) => (rules, FallbackOrigin::LastGood { since: self.modified_at() }),
@@ -76,27 +78,28 @@ impl LastGoodFile {
         }
     }
 
+    /// Returns when the copy was written.
     fn modified_at(&self) -> Option<Instant> {
         Instant::from_file_time(fs::metadata(&self.0).and_then(|copy| copy.modified()).ok()?)
     }
 
-    /// Keeps `text`, which `file` held and which is good. A copy that cannot be written is told, and the rules count all
-    /// the same.
+    /// Keeps `text`, which `file` held and which is good. When the copy cannot be written, a warning is logged and the
+    /// rules take effect all the same.
     pub(super) fn save_if_changed(&self, file: &Path, text: &str) {
-        // Before the first start there is nowhere to keep it, and nobody to rank anything.
+        // Before the first start there is no data folder, and nothing to rank.
         let has_place = self.0.parent().is_some_and(Path::is_dir);
         if !has_place || regular_file::read_to_string(&self.0).is_ok_and(|kept| kept == text) {
             return;
         }
-        // A person may have written another good file meanwhile, and whoever saw that one kept it.
+        // A person may have written another good file meanwhile, and the process that loaded that one has kept it.
         let is_current = || regular_file::read(file).is_ok_and(|now| now == text.as_bytes());
         if let Err(error) = self.write(text, is_current) {
             tracing::warn!(%error, "the last good rules could not be kept; the file itself still counts");
         }
     }
 
-    /// Replaces the copy durably, unless `is_wanted` denies it once the new bytes are written. Several processes may do
-    /// this at the same time.
+    /// Replaces the copy durably, unless `is_wanted` returns false once the new bytes are written. Several processes
+    /// may do this at the same time.
     pub(super) fn write(&self, text: &str, is_wanted: impl Fn() -> bool) -> io::Result<()> {
         let replacement = FileReplacement::new(&self.0).temporary_per_process();
         let outcome = failpoint::around("rules.keep", || {
@@ -115,7 +118,7 @@ impl LastGoodFile {
     }
 }
 
-/// The shipped rules. That they parse is a test's business; a set without rules still ranks everything low.
+/// Returns the shipped rules. A test checks that they parse; a set without rules would still rank everything low.
 pub(super) fn shipped_rules() -> RuleSet {
     let empty = || RuleSet {
         rules: Vec::new(),

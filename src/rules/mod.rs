@@ -1,8 +1,9 @@
-//! `rules/priority.yml`: how urgent a task is, by rules a person can read.
+//! `rules/priority.yml`: how urgent a task is, by rules that a person can read.
 //!
-//! Owns the file's grammar, its order of precedence, the explanation of a verdict and the last good set while the
-//! file is edited. Pure apart from `watch`. Never in here: a guess about a mail, a model, a level that no rule or
-//! default gave, a half-read file that counts, or a sender rule that counts for an unverified sender.
+//! Owns the grammar of the file, the order of precedence, the explanation of a level, the last good set while the file
+//! is being edited, and the edits of its learned section. Only `watch`, `last_good` and `file_replacement` do I/O.
+//! Never in here: a guess about a mail, a model, a level that no rule or default gave, a half-read file that takes
+//! effect, or a sender rule that counts for an unverified sender.
 
 mod editing;
 mod file_replacement;
@@ -40,21 +41,23 @@ use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
 use grammar::{condition::Condition, field::FactsView, parse};
 use ranking::precedence::{DecidedLevel, RuleOutcome, apply_precedence};
 
-/// The file this program ships, and what counts while there is no readable one.
+/// The rules file that the program ships. It takes effect while there has never been a good one.
 pub const BUILT_IN: &str = include_str!("../../rules/priority.yml");
 
-/// A rules file that counts: checked, compiled, ready to judge.
+/// A rules file that takes effect: checked, compiled, ready to rank.
 #[derive(Debug, Clone)]
 pub struct RuleSet {
-    /// Hand-written first, then learned, each in the order of the file.
+    /// The hand-written rules first, then the learned ones, each in the order of the file.
     rules: Vec<Rule>,
-    /// Learned: which mails are tasks, whatever they read like.
+    /// Learned entries which say that a mail is a task or is none, whatever reading it says.
     task_rules: Vec<TaskRule>,
     default: Priority,
     version: String,
+    /// The bytes of the file between the marker lines.
     learned_bytes: Option<Range<usize>>,
 }
 
+/// One rule that gives or limits a level.
 #[derive(Debug, Clone)]
 struct Rule {
     name: String,
@@ -63,21 +66,22 @@ struct Rule {
     at: Position,
     condition: Condition,
     outcome: RuleOutcome,
-    /// Counts only for a verified sender, wherever in the condition the sender stands.
+    /// Whether the condition asks for the sender anywhere, so that the rule counts only for a verified one.
     uses_sender: bool,
 }
 
-/// A learned answer to whether a mail is a task.
+/// A learned entry that says whether a mail is a task.
 #[derive(Debug, Clone)]
 struct TaskRule {
     name: String,
     why: String,
     condition: Condition,
+    /// Whether such a mail opens a task.
     opens: bool,
     uses_sender: bool,
 }
 
-/// What was learned about mails like this one.
+/// The learned entry that says whether this mail is a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRuleMatch {
     pub opens: bool,
@@ -85,40 +89,40 @@ pub struct TaskRuleMatch {
     pub why: String,
 }
 
-/// The level and what decided it.
+/// A level, and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RulesVerdict {
     pub level: Priority,
-    /// `default` when no rule decided.
+    /// The name of the rule that decided; `default` when none did.
     pub rule: String,
     pub why: String,
-    /// A `lock: true` rule decided.
+    /// Whether a rule with `lock: true` decided.
     pub locked: bool,
 }
 
 impl RuleSet {
-    /// What stands in place of a rule's name when no rule decided.
+    /// Stands in place of a rule's name when no rule decided.
     pub const DEFAULT_RULE_NAME: &'static str = "default";
 
-    /// `file_name` is only for the error's text.
+    /// Parses a rules file. `file_name` is used only in the text of the error.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, RulesError> {
         if text.len() > limits::MAX_FILE_BYTES {
             let (found, limit) = (format!("{} bytes", text.len()), limits::MAX_FILE_BYTES);
             return Err(RulesError::for_whole_file(file_name, found, format!("at most {limit}")));
         }
-        // What an editor or a full disk leaves half-way. Whoever wants no rules says so.
+        // An editor or a full disk leaves an empty file half-way; a person who wants no rules writes so.
         if text.trim().is_empty() {
             return Err(RulesError::for_whole_file(file_name, "an empty file", "rules, or `rules: []` for none"));
         }
         parse::parse_rule_set(text).map_err(|fault| RulesError::from_fault(file_name, text, fault))
     }
 
-    /// Twelve hexadecimal digits that change with any byte of the file.
+    /// Returns twelve hexadecimal digits that change with any byte of the file.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// How many rules, learned ones included.
+    /// Returns the number of rules, learned ones included.
     pub fn len(&self) -> usize {
         self.rules.len() + self.task_rules.len()
     }
@@ -127,13 +131,13 @@ impl RuleSet {
         self.len() == 0
     }
 
-    /// The names of the learned entries, in the order of the file: levels first, then what is a task.
+    /// Returns the names of the learned entries in the order of the file: first those on levels, then those on tasks.
     pub fn learned_names(&self) -> Vec<&str> {
         let rules = self.rules.iter().filter(|rule| rule.learned).map(|rule| rule.name.as_str());
         rules.chain(self.task_rules.iter().map(|teaching| teaching.name.as_str())).collect()
     }
 
-    /// The learned entries that speak about these facts.
+    /// Returns the names of the learned entries that match these facts.
     pub fn matching_learned_names(&self, facts: &Facts, now: Instant) -> Vec<&str> {
         let view = FactsView::new(facts, now);
         let rules = self
@@ -144,7 +148,8 @@ impl RuleSet {
         rules.map(|rule| rule.name.as_str()).chain(teachings.map(|teaching| teaching.name.as_str())).collect()
     }
 
-    /// Whether such a mail was learned to be a task, or none. The last entry that speaks counts.
+    /// Returns what was learned about whether such a mail is a task; none when nothing was. Of several entries the last
+    /// counts.
     pub fn find_task_rule(&self, facts: &Facts, now: Instant) -> Option<TaskRuleMatch> {
         if self.task_rules.is_empty() {
             return None;
@@ -154,16 +159,17 @@ impl RuleSet {
         Some(TaskRuleMatch { opens: found.opens, entry: found.name.clone(), why: found.why.clone() })
     }
 
-    /// The bytes of the text between the markers.
+    /// Returns the bytes of the text between the marker lines; none for a file without them.
     pub fn learned_range(&self) -> Option<Range<usize>> {
         self.learned_bytes.clone()
     }
 
+    /// Returns the level of these facts. The same facts, time and file always give the same level.
     pub fn rank(&self, facts: &Facts, now: Instant) -> RulesVerdict {
         self.build_verdict(self.decide_level(facts, now, None))
     }
 
-    /// `without` leaves one rule out, for the question what it changes.
+    /// Decides the level. `without` leaves one rule out, to find out what it changes.
     fn decide_level(&self, facts: &Facts, now: Instant, without: Option<usize>) -> DecidedLevel {
         let view = FactsView::new(facts, now);
         let matching = self.rules.iter().enumerate().filter(|(index, _)| Some(*index) != without);
@@ -183,6 +189,7 @@ impl RuleSet {
 }
 
 impl Rule {
+    /// Returns whether the rule counts for these facts: a rule on the sender counts only for a verified one.
     fn passes_sender_check(&self, facts: &Facts) -> bool {
         facts.sender_verified || !self.uses_sender
     }
@@ -194,7 +201,7 @@ impl TaskRule {
     }
 }
 
-/// Short enough to say, long enough not to meet twice in one history.
+/// Returns the version of a text: short enough to say, long enough not to occur twice in one history.
 fn compute_version(text: &str) -> String {
     sha256_hex(text.as_bytes()).chars().take(12).collect()
 }

@@ -1,4 +1,4 @@
-//! The shipped file against the mails it was written for.
+//! The shipped rules file, tested on the mails it was written for.
 
 use chrono::Duration;
 

@@ -1,7 +1,7 @@
-//! The rules while the file is being edited: the last good set, and what is wrong with the file since.
+//! The rules while the file is being edited: which rules take effect now, and what is wrong with the file.
 //!
-//! Owns the only reading of the file. Events of the file system are hints, the regular scan is the truth. A broken or
-//! missing file never takes effect and never goes unsaid.
+//! Owns the only reading of the file. Events of the file system are hints; the regular scan is what counts. A broken or
+//! missing file never takes effect and is never passed over in silence.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,29 +21,31 @@ use super::{BEGIN_MARKER, BrokenRules, END_MARKER, RuleSet, RulesError, compute_
 use crate::regular_file;
 use crate::rules::grammar::limits::MAX_FILE_BYTES;
 
-/// An editor writes a file in several steps; looking earlier would find a half of it.
+/// An editor writes a file in several steps; reading earlier would find half of it.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 /// How late a change is noticed at worst, where no events arrive (network and container file systems).
 const SCAN_EVERY: Duration = Duration::from_secs(2);
-/// A file rewritten within its time stamp's resolution looks unchanged; for this long its content is read as well.
+/// A file that is rewritten within the resolution of its time stamp looks unchanged. For this long its content is
+/// compared too.
 const MTIME_SETTLES_AFTER: Duration = Duration::from_secs(10);
 
-/// What counts now.
+/// The rules that take effect now.
 #[derive(Debug, Clone)]
 pub struct CurrentRules {
     pub rules: Arc<RuleSet>,
-    /// The file differs from `rules` and cannot count. Every door says so.
+    /// Set while the file cannot take effect and differs from `rules`. Every command says so.
     pub broken: Option<BrokenRules>,
 }
 
-/// Reads the file once. A good one is kept at `last_good`, which counts in every process while the file is broken,
-/// missing or unreadable.
+/// Reads the file once. A good one is kept at `last_good`, which takes effect in every process while the file is
+/// broken, missing or unreadable.
 pub fn load(path: &Path, last_good: &Path) -> CurrentRules {
     let text = read_when_stable(path);
     parse_or_fall_back(path, text, &LastGoodFile::new(last_good), None)
 }
 
-/// `in_memory` is what counted before, for a disk on which nothing could be kept.
+/// Returns the rules of the text, or the last good ones with the error. `in_memory` is what took effect before, for a
+/// disk on which nothing could be kept.
 fn parse_or_fall_back(
     path: &Path,
     text: Result<String, String>,
@@ -70,7 +72,7 @@ fn parse_or_fall_back(
     }
 }
 
-/// A file that ends before the learned part the last good one had.
+/// Returns the error for a file that ends before the learned section which the last good one had.
 fn cut_off(name: &str) -> RulesError {
     let expected = format!(
         "the two lines '{BEGIN_MARKER} >>>' and '{END_MARKER} <<<' at its end, as before: without them it looks cut off. If \
@@ -79,22 +81,23 @@ fn cut_off(name: &str) -> RulesError {
     RulesError::for_whole_file(name, "no learned part", expected)
 }
 
-/// Returns whether a text of the rules file is good rules and still not the whole file. Nothing may be made of it.
+/// Returns whether a text parses and is still not the whole file, because its learned section is missing. It must not
+/// be used.
 pub fn is_cut_off(text: &str, last_good: &Path) -> bool {
     let parsed = RuleSet::parse("rules", text);
     parsed.is_ok_and(|rules| rules.learned_range().is_none()) && LastGoodFile::new(last_good).had_learned_part(None)
 }
 
-/// Keeps `text` as the last good rules, before and after the program itself writes it into the rules file: so a version
-/// without a learned part is not taken for one that was cut off.
+/// Keeps `text` as the last good rules. Called before and after the program itself writes the rules file, so that a
+/// version without a learned section is not taken for one that was cut off.
 pub fn keep_as_last_good(last_good: &Path, text: &str) -> std::io::Result<()> {
     LastGoodFile::new(last_good).write(text, || true)
 }
 
-/// A file written this recently may be half written.
+/// A file that was written this recently may be half written.
 const RECENTLY_WRITTEN: Duration = Duration::from_millis(200);
 
-/// The text once it has stopped changing.
+/// Returns the text once it has stopped changing.
 fn read_when_stable(path: &Path) -> Result<String, String> {
     let mut text = read(path);
     for _ in 0..MAX_READS {
@@ -114,9 +117,10 @@ fn read_when_stable(path: &Path) -> Result<String, String> {
 
 /// A file that is the same after this long is no longer being written.
 const STABLE_AFTER: Duration = Duration::from_millis(60);
+/// How often a file that keeps changing is read before its text is taken as it is.
 const MAX_READS: u32 = 10;
 
-/// Keeps [`CurrentRules`] current until its token is cancelled.
+/// Watches the rules file and publishes [`CurrentRules`] until its token is cancelled.
 #[derive(Debug)]
 pub struct RulesWatch {
     current: watch::Receiver<Arc<CurrentRules>>,
@@ -124,7 +128,7 @@ pub struct RulesWatch {
 }
 
 impl RulesWatch {
-    /// Loads at once, so that there are rules when this returns. Needs a tokio runtime.
+    /// Loads the file before it returns, so that there are rules from the start. Needs a tokio runtime.
     pub fn start(path: impl Into<PathBuf>, last_good: &Path, stop: CancellationToken) -> Self {
         let (path, last_good) = (path.into(), LastGoodFile::new(last_good));
         let stamp = read_mtime_and_len(&path);
@@ -139,18 +143,19 @@ impl RulesWatch {
         self.current.borrow().clone()
     }
 
-    /// Wakes on every change of the rules or of what is wrong with the file.
+    /// Returns a receiver that wakes on every change of the rules or of what is wrong with the file.
     pub fn subscribe(&self) -> watch::Receiver<Arc<CurrentRules>> {
         self.current.clone()
     }
 
-    /// Returns when the token was cancelled and nothing runs any more.
+    /// Waits until the token was cancelled and nothing runs any more.
     pub async fn wait_until_stopped(self) {
         // A panic inside was reported by the runtime; there is nothing left to wait for.
         let _ = self.task.await;
     }
 }
 
+/// Checks the file on every hint and at every scan, until `stop` is cancelled.
 async fn watch_file(
     path: PathBuf,
     last_good: LastGoodFile,
@@ -186,7 +191,7 @@ async fn watch_file(
     drop(watcher);
 }
 
-/// What the file is like now and, when that is new, what it holds.
+/// Returns the state of the file now and, when its content is new, its text.
 fn check_for_change(path: &Path, before: &RulesFileState) -> (RulesFileState, Option<Result<String, String>>) {
     if before.is_surely_unchanged(path) {
         return (before.clone(), None);
@@ -209,6 +214,7 @@ fn check_for_change(path: &Path, before: &RulesFileState) -> (RulesFileState, Op
     (now, changed.then_some(text))
 }
 
+/// Logs the change and wakes the subscribers. The log holds no text of the file.
 fn publish(sender: &watch::Sender<Arc<CurrentRules>>, current: CurrentRules) {
     let version = current.rules.version();
     match &current.broken {
@@ -224,14 +230,15 @@ fn publish(sender: &watch::Sender<Arc<CurrentRules>>, current: CurrentRules) {
     sender.send_replace(Arc::new(current));
 }
 
-/// The folder is watched, not the file: editors replace files, and the file may not exist yet.
+/// Watches the folder instead of the file, because editors replace files and the file may not exist yet. Returns none
+/// where there are no file events; then the scan does all the work.
 fn start_watcher(path: &Path, hint: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
     let (folder, name) = (path.parent()?.to_owned(), path.file_name()?.to_owned());
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let ours = move |event: &notify::Event| event.paths.iter().any(|path| path.file_name() == Some(&name));
     let handler = move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|event| !event.kind.is_access() && ours(&event)) {
-            // Full means a look is due already.
+            // A full channel means that a check is due already.
             let _ = hint.try_send(());
         }
     };
@@ -242,16 +249,16 @@ fn start_watcher(path: &Path, hint: mpsc::Sender<()>) -> Option<RecommendedWatch
     started.inspect_err(|error| tracing::info!(%error, "no file events, the rules are scanned instead")).ok()
 }
 
-/// What is known about the file without trusting any one sign.
+/// What is known about the file, without trusting its time stamp alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RulesFileState {
     mtime_and_len: Option<(SystemTime, u64)>,
-    /// A digest, or why there is none.
+    /// A digest of the content, or why it could not be read.
     content: Result<String, String>,
 }
 
 impl RulesFileState {
-    /// The stamp is taken first: a write in between makes the next look read again.
+    /// Reads the file and its time stamp. The stamp is read first, so that a write in between leads to another reading.
     fn read_bounded(path: &Path) -> (Self, Result<String, String>) {
         let (stamp, text) = (read_mtime_and_len(path), read(path));
         (Self::from_text(stamp, &text), text)
@@ -261,7 +268,7 @@ impl RulesFileState {
         Self { mtime_and_len, content: text.as_deref().map(compute_version).map_err(Clone::clone) }
     }
 
-    /// Same stamp, and old enough that a second write would have moved it.
+    /// Returns whether the stamp is the same and old enough that a later write would have changed it.
     fn is_surely_unchanged(&self, path: &Path) -> bool {
         let settled = |(time, _): &(SystemTime, u64)| time.elapsed().is_ok_and(|age| age > MTIME_SETTLES_AFTER);
         self.content.is_ok()
@@ -275,7 +282,7 @@ fn read_mtime_and_len(path: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// The text, or why there is none, in words. Never reads more than a rules file may hold.
+/// Returns the text, or why there is none, for a person. Never reads more than a rules file may hold.
 fn read(path: &Path) -> Result<String, String> {
     use std::io::Read;
     let mut bytes = Vec::new();

@@ -1,10 +1,11 @@
-//! An event of a calendar, as far as it tells one meeting from another. A UID alone does not: whoever writes an
-//! invitation chooses it.
+//! Calendar events, as far as one meeting must be told from another. The UID alone does not tell: whoever writes an
+//! invitation chooses it, and may choose the UID of somebody else's meeting.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Instant;
 
+/// The fields by which an event in a calendar is compared with an invitation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalendarEvent {
     pub summary: String,
@@ -12,15 +13,16 @@ pub struct CalendarEvent {
     pub start: Option<Instant>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Instant>,
-    /// Lower case; empty when nobody is named.
+    /// The organizer's address in lower case; empty when nobody is named.
     pub organizer: String,
-    /// Counts the organizer's changes.
+    /// SEQUENCE of RFC 5545: the number of changes the organizer has made.
     #[serde(default)]
     pub sequence: u32,
 }
 
 impl CalendarEvent {
-    /// Why this is not the event that an invitation speaks of; none when it is.
+    /// Returns why this is not the event that `invited` describes; none when it is. A lower sequence number is no
+    /// difference, because the calendar may not have the newest version yet.
     pub fn difference(&self, invited: &Self) -> Option<&'static str> {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         if self.organizer.is_empty() || !self.organizer.eq_ignore_ascii_case(&invited.organizer) {
@@ -37,20 +39,17 @@ impl CalendarEvent {
     }
 }
 
-/// What a calendar has under the UID of an invitation.
+/// The result of looking up the UID of an invitation in the calendar.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "calendar", rename_all = "snake_case")]
 pub enum CalendarLookup {
     /// The account has no calendar.
     #[default]
     NoCalendar,
-    /// There is one, and it could not be asked.
-    Silent {
-        why: String,
-    },
-    Known {
-        events: Vec<CalendarEvent>,
-    },
+    /// The account has a calendar, but it could not be asked.
+    Silent { why: String },
+    /// The events that the calendar holds under the UID; possibly none.
+    Known { events: Vec<CalendarEvent> },
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
-//! Messages of ours, as they are told from others wherever they lie: the action they name and the words they hold.
+//! Recognises messages that this program wrote, wherever a mail program has moved them: by the action id in their
+//! header and by the text that a reader sees.
 
 use mail_parser::{Addr, HeaderValue, MessageParser, MimeHeaders as _};
 
-/// Names the action a message belongs to. Mail programs move messages under other names, and Gmail rewrites the
-/// Message-ID; this header stays.
+/// The header that names the action a message was written for. Mail programs rename the file and Gmail rewrites the
+/// Message-ID; this header is kept.
 pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
 
-/// Everything a reader would see of a message; none when it cannot be read.
+/// Returns everything that a reader sees of a message: recipients, subject, text and attachments. Two messages with
+/// equal lists say the same to the same people. None when the message cannot be parsed.
 pub(super) fn extract_visible_text(bytes: &[u8]) -> Option<Vec<String>> {
     const KEPT: [&str; 5] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To"];
     let message = MessageParser::default().parse(bytes)?;
@@ -22,13 +24,14 @@ pub(super) fn extract_visible_text(bytes: &[u8]) -> Option<Vec<String>> {
     Some(seen)
 }
 
-/// The actions a message names.
+/// Returns the values of the action header of a message; as unparsed text, because anybody can write such a header.
 pub(super) fn extract_action_ids(bytes: &[u8]) -> Vec<String> {
     let message = MessageParser::default().parse_headers(bytes);
     message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(normalise_header_value)).collect()
 }
 
-/// However it was folded and encoded. What cannot be read is still not the same as nothing.
+/// Returns a header value independent of how it was folded and encoded. A value of an unexpected kind is rendered as it
+/// is, so that it differs from an absent one.
 fn normalise_header_value(value: &HeaderValue<'_>) -> String {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match value {

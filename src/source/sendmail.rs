@@ -1,20 +1,21 @@
-//! Handing a message to the system's own transport, a program that reads it on stdin.
+//! Hands a message to the system's mail transport, a program such as `sendmail` that reads it on stdin.
 //!
-//! Such a program may hang, read half, leave a child behind that holds its pipes, close them early, or die. Nothing is
-//! waited for longer than the patience, and what it did with the message is concluded from what it read and how it ended:
+//! Such a program may hang, read half of its input, leave behind a child that holds its pipes, close them early, or
+//! die. No call waits longer than the configured timeout. What became of the message is concluded from how much of it
+//! was read and how the program ended:
 //!
-//! | it | then the message was |
+//! | the program | the message was |
 //! | --- | --- |
-//! | could not be run | certainly not sent |
-//! | ended with an error or was stopped, and nobody had read a byte of it | certainly not sent |
-//! | ended with 0 after it had read all of it | accepted |
-//! | did anything else | perhaps sent |
+//! | could not be started | certainly not sent |
+//! | failed or was killed, and no byte of the message had been read | certainly not sent |
+//! | ended with exit code 0 and the whole message had been read | accepted |
+//! | did anything else | possibly sent |
 //!
-//! A part that was read counts as perhaps sent: whoever has it, be it a child in a session of its own, may take it for the
-//! whole once our end of the pipe is closed.
+//! A message of which a part was read counts as possibly sent: whoever read it, even a child in a session of its own,
+//! may take the part for the whole once our end of the pipe is closed.
 //!
-//! No code but 0 means anything by itself: a wrapper may fail after the transport inside it has accepted the message, and
-//! `sendmail -t` fails for one recipient after it has accepted the message for another.
+//! No exit code but 0 is conclusive by itself: a wrapper may fail after the transport inside it has accepted the
+//! message, and `sendmail -t` fails for one recipient after it has accepted the message for another.
 
 use std::{
     io::{self, PipeReader, PipeWriter, Read as _, Write as _},
@@ -34,14 +35,15 @@ use rustix::{
 
 use super::SendError;
 
-/// Between two looks whether the program has ended.
+/// Interval between two checks whether the program has ended.
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
-/// How long the kernel may take to end a killed program; one stuck in the kernel is left behind.
+/// How long to wait for a killed program to end. One that is stuck in the kernel is left behind.
 const REAP_TIMEOUT: Duration = Duration::from_secs(1);
-/// How much of a complaint is kept.
+/// The most bytes of the program's stderr that are kept for the error message.
 const MAX_STDERR_BYTES: usize = 500;
 const BUFFER_BYTES: usize = 8 * 1024;
 
+/// The command line of the transport and the time it may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sendmail {
     program: String,
@@ -50,17 +52,19 @@ pub struct Sendmail {
 }
 
 impl Sendmail {
-    /// A program and its arguments, with spaces between; none without a program. It is stopped after the patience.
+    /// Parses a program and its arguments, separated by spaces (there is no quoting). Returns none for an empty line.
+    /// The program is killed when it runs longer than `patience`.
     pub fn parse(line: &str, patience: Duration) -> Option<Self> {
         let mut words = line.split_whitespace().map(str::to_owned);
         Some(Self { program: words.next()?, arguments: words.collect(), timeout: patience })
     }
 
+    /// Returns the name of the program, for messages to a person.
     pub fn name(&self) -> &str {
         &self.program
     }
 
-    /// Hands the message over. Returns within the patience and a moment, whatever the program does.
+    /// Hands the message over. Returns about a second after the timeout at the latest, whatever the program does.
     pub fn transmit(&self, message: &[u8]) -> Result<(), SendError> {
         let deadline = Instant::now() + self.timeout;
         let mut running = SendmailProcess::start(self, message)
@@ -88,7 +92,7 @@ impl Sendmail {
     }
 }
 
-/// How much of a message was read by whoever held the pipe.
+/// How much of the message was read, by the program or by a process that inherited its stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Nothing,
@@ -96,21 +100,21 @@ enum Taken {
     All,
 }
 
-/// The program and our ends of its pipes, none of which blocks.
+/// The running program with our ends of its pipes. None of them blocks.
 struct SendmailProcess<'a> {
     child: Child,
     message_bytes: usize,
-    /// What is still to be written; the pipe is closed once it is empty.
+    /// The rest of the message that is still to be written; the pipe is closed once it is empty.
     unwritten: &'a [u8],
     input: Option<PipeWriter>,
-    /// The end the program reads from: what is left in it was not read.
+    /// A second handle of the end that the program reads from: bytes that are left in it were read by nobody.
     unread: PipeReader,
     stderr: Option<PipeReader>,
     stderr_text: Vec<u8>,
 }
 
 impl<'a> SendmailProcess<'a> {
-    /// Starts the program in a process group of its own, so that it can be stopped together with its children.
+    /// Starts the program in a process group of its own, so that it can be killed together with its children.
     fn start(sendmail: &Sendmail, message: &'a [u8]) -> io::Result<Self> {
         let (reader, input) = io::pipe()?;
         let (errors, complaints) = io::pipe()?;
@@ -118,7 +122,7 @@ impl<'a> SendmailProcess<'a> {
         for end in [input.as_fd(), errors.as_fd()] {
             set_nonblocking(end)?;
         }
-        // The command, and with it its ends of the pipes, is gone at the end of this statement.
+        // The command, and with it our copies of the child's pipe ends, is dropped at the end of this statement.
         let child = Command::new(&sendmail.program)
             .args(&sendmail.arguments)
             .stdin(reader)
@@ -137,7 +141,8 @@ impl<'a> SendmailProcess<'a> {
         })
     }
 
-    /// Feeds the program and listens to it until it ends or the deadline has come. Its children are not waited for.
+    /// Writes the message and reads stderr until the program ends or the deadline passes. Returns the exit status; none
+    /// at the deadline. Children of the program are not waited for.
     fn run_until(&mut self, deadline: Instant) -> Option<ExitStatus> {
         loop {
             self.write_input();
@@ -154,20 +159,20 @@ impl<'a> SendmailProcess<'a> {
         }
     }
 
-    /// Writes as much as the pipe takes, and closes it behind the last byte.
+    /// Writes as much as the pipe takes, and closes the pipe after the last byte.
     fn write_input(&mut self) {
         while let Some(input) = self.input.as_mut().filter(|_| !self.unwritten.is_empty()) {
             match input.write(self.unwritten) {
                 Ok(written) => self.unwritten = self.unwritten.get(written..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Full for now. Another error cannot be: a reading end is open here.
+                // The pipe is full for now. No other error is possible, because this process holds a reading end open.
                 Err(_) => return,
             }
         }
         self.input = None;
     }
 
-    /// Reads what the program says, to the end or as far as it is there.
+    /// Reads what the program has written to stderr so far.
     fn read_stderr(&mut self) {
         let mut buffer = [0; BUFFER_BYTES];
         while let Some(errors) = &mut self.stderr {
@@ -176,7 +181,7 @@ impl<'a> SendmailProcess<'a> {
                 Ok(read) => {
                     let room = MAX_STDERR_BYTES.saturating_sub(self.stderr_text.len()).min(read);
                     self.stderr_text.extend(buffer.get(..room).unwrap_or_default());
-                    // A chatterbox is heard again at the next look.
+                    // One buffer per turn, so that a program that writes without end cannot keep this loop busy.
                     return;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -186,27 +191,27 @@ impl<'a> SendmailProcess<'a> {
         }
     }
 
-    /// Sleeps until there is something to write or to read, at the longest for this time.
+    /// Waits until a pipe can be written or read, at most for this time.
     fn wait_for_pipes(&self, time: Duration) {
         let input = self.input.as_ref().map(|input| PollFd::new(input, PollFlags::OUT));
         let errors = self.stderr.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN));
         let mut ends: Vec<PollFd<'_>> = input.into_iter().chain(errors).collect();
         let timeout = Timespec::try_from(time).unwrap_or_default();
-        // An interrupted wait is a short one.
+        // An interrupted wait only ends early, and the caller checks everything again.
         let _ = poll(&mut ends, Some(&timeout));
     }
 
-    /// Returns how much of the message was read. Unless the program ended after reading all of it, whoever is left of its
-    /// process group is killed, and the pipe emptied before it is closed: whoever has left that group and still holds it
-    /// reads no more of the message.
+    /// Returns how much of the message was read. Unless the program ended after the whole message was read, its process
+    /// group is killed and the pipe is emptied before it is closed, so that a process that has left the group and still
+    /// holds the pipe reads no more of the message.
     fn kill_unless_done(&mut self, ended: Option<ExitStatus>) -> Taken {
         let left = rustix::io::ioctl_fionread(&self.unread).unwrap_or_default();
         if ended.is_some() && self.unwritten.is_empty() && left == 0 {
             return Taken::All;
         }
-        // There is none when everybody has ended.
+        // The call fails when the whole group has ended already.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        // What is taken out of the pipe here was read by nobody and will not be.
+        // The bytes that are drained here were read by nobody, and never will be.
         let unread = self.unwritten.len() + self.drain();
         if ended.is_none() {
             self.reap();
@@ -218,9 +223,9 @@ impl<'a> SendmailProcess<'a> {
         }
     }
 
-    /// Empties the pipe. Returns how much was in it.
+    /// Empties the pipe. Returns the number of bytes that were in it.
     fn drain(&mut self) -> usize {
-        // The program shares this end, so it could not be made so before.
+        // The program shares this end, so it could not be made non-blocking while the program ran.
         if set_nonblocking(self.unread.as_fd()).is_err() {
             return 0;
         }
@@ -235,7 +240,7 @@ impl<'a> SendmailProcess<'a> {
         }
     }
 
-    /// Takes a killed program's end out of the process table, if it comes soon.
+    /// Waits for a killed program, so that no zombie is left; gives up after [`REAP_TIMEOUT`].
     fn reap(&mut self) {
         let deadline = Instant::now() + REAP_TIMEOUT;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
@@ -243,6 +248,7 @@ impl<'a> SendmailProcess<'a> {
         }
     }
 
+    /// Returns what the program wrote to stderr, as the end of an error message.
     fn stderr_suffix(&self) -> String {
         let complaint = String::from_utf8_lossy(&self.stderr_text);
         let complaint = complaint.trim();

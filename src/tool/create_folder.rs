@@ -1,10 +1,11 @@
-//! `create_folder`: under `data/files`, named by the task. Whether the name is safe is for `policy` to say.
+//! `create_folder`: a folder under `data/files`, named by the task. Whether the name is safe is decided by `policy`.
 
 use serde_json::json;
 
 use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{Effect, action::Origin};
 
+/// Requests a folder (R0).
 pub(super) struct CreateFolder;
 
 impl Tool for CreateFolder {
@@ -20,7 +21,7 @@ impl Tool for CreateFolder {
     }
 }
 
-/// The words after "folder", "folder for", "folder called" …; in quotes or to the end.
+/// Returns the words after "folder", "folder for", "folder called" …, in quotes or to the end of the sentence.
 fn parse_folder_name(objective: &str) -> Option<String> {
     let after =
         ["folder", "תיקייה", "תיקיה"].iter().find_map(|word| objective.split_once(word).map(|(_, rest)| rest))?;

@@ -1,4 +1,4 @@
-//! `draft_reply`: an answer for the person to finish, in the language of the mail.
+//! `draft_reply`: a draft of an answer for the person to finish, in the language of the mail.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -16,9 +16,10 @@ use crate::model::{
     ids::sha256_hex,
 };
 
-/// In the output of a draft: whose words they are.
+/// The field of a draft's output that says whose words it holds, where they are not the program's own.
 pub(super) const WORDED_BY: &str = "worded_by";
 
+/// Requests a draft in the drafts folder. Nothing is sent.
 pub(super) struct DraftReply;
 
 impl Tool for DraftReply {
@@ -61,7 +62,7 @@ impl Tool for DraftReply {
     }
 }
 
-/// The mail that is to be answered, if there is anybody to answer.
+/// Returns the mail that is to be answered, if it has a sender to answer.
 pub(super) fn mail_to_answer<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, ToolError> {
     let mail = input.mail.ok_or_else(|| ToolError("there is no mail to answer".into()))?;
     if mail.from.addr.is_empty() {
@@ -70,11 +71,12 @@ pub(super) fn mail_to_answer<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, Tool
     Ok(mail)
 }
 
-/// Where its answers go.
+/// Returns where answers to the mail go: its Reply-To, else its sender. The policy asks a person when they differ.
 pub(super) fn reply_recipients(mail: &Mail) -> Vec<Address> {
     if mail.reply_to.is_empty() { vec![mail.from.clone()] } else { mail.reply_to.clone() }
 }
 
+/// Returns an answer in the program's fixed words: the proposed times, or a gap for the person's own words.
 pub(super) fn template_body(input: &ToolInput<'_>, mail: &Mail) -> String {
     let phrases = phrases(input);
     let slots = proposed_slot_lines(input);
@@ -87,14 +89,14 @@ pub(super) fn template_body(input: &ToolInput<'_>, mail: &Mail) -> String {
     add_greeting_and_closing(input, mail.from.name.as_deref(), &middle)
 }
 
-/// A model's words, with our own times below them and the person's name.
+/// Returns an answer in a model's words. The proposed times and the signature are the program's own.
 fn model_worded_body(input: &ToolInput<'_>, words: &ReplyWording) -> String {
     let slots = proposed_slot_lines(input);
     let times = if slots.is_empty() { String::new() } else { format!("\n\n{}", slots.join("\n")) };
     format!("{}\n\n{}{times}\n\n{}\n{}\n", words.greeting, words.text, words.closing, signature(input))
 }
 
-/// The times an earlier step found, one line each.
+/// Returns the times that an earlier step found, one line each.
 fn proposed_slot_lines(input: &ToolInput<'_>) -> Vec<String> {
     let output = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
     let slots = output.and_then(|output| output.get("slots")).and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! `send_calendar_invite` and `answer_invitation`: calendar parts as RFC 5545 and RFC 5546 want them.
+//! `send_calendar_invite` and `answer_invitation`: messages with calendar parts as RFC 5545 and RFC 5546 define them.
 
 use chrono::{DateTime, Duration, Utc};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use crate::{
     source::{CalendarEvent, CalendarLookup},
 };
 
+/// Requests an invitation to the first time that `propose_time_slots` found. A person must always approve it.
 pub(super) struct SendCalendarInvite;
 
 impl Tool for SendCalendarInvite {
@@ -71,11 +72,12 @@ impl Tool for SendCalendarInvite {
     }
 }
 
+/// Where the arguments of both tools come from.
 const ARGUMENTS: [(&str, Origin); 3] =
     [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, Origin::Template)];
 
-/// Where the event will also stand in a calendar of Google's, it is named as Google names it: then answers to the
-/// invitation find it there.
+/// Returns the UID of the event. Where the event will also stand in a Google calendar, it is the one that Google gives
+/// it, so that answers to the invitation find the event there.
 fn uid(input: &ToolInput<'_>) -> String {
     let proposed = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
     let entered = proposed.is_some_and(|proposed| proposed.get(CALENDAR).is_some());
@@ -85,7 +87,7 @@ fn uid(input: &ToolInput<'_>) -> String {
     }
 }
 
-/// The first time an earlier step found.
+/// Returns the first time that an earlier step found.
 fn first_proposed_slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let output = input.task.tool_output.as_ref()?.get("propose_time_slots")?;
     let first = output.get("slots")?.as_array()?.first()?;
@@ -94,9 +96,11 @@ fn first_proposed_slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime
     Some((start, time("end").unwrap_or(start + Duration::minutes(30))))
 }
 
+/// Requests the answer to the invitation in the mail, addressed to its organizer.
 pub(super) struct AnswerInvitation;
 
-/// What can be said to an invitation, in the words a person may use.
+/// The answers to an invitation: the status in the calendar part, its word in the message, and the words a person may
+/// use for it. A refusal comes first, so that "no, I cannot accept" declines.
 const ANSWERS: [(&str, &str, &[&str]); 3] = [
     ("DECLINED", "Declined", &["decline", "declined", "no", "לא", "מסרב", "מסרבת", "לדחות"]),
     ("TENTATIVE", "Tentatively accepted", &["tentative", "tentatively", "maybe", "perhaps", "אולי"]),
@@ -150,7 +154,8 @@ impl Tool for AnswerInvitation {
     }
 }
 
-/// Which event is answered, and what the calendar has under its id: the id is whatever the inviter wrote.
+/// Returns which event is answered, and what the calendar holds under its UID. The person sees both, because the UID is
+/// whatever the inviter wrote.
 fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &CalendarLookup) -> Value {
     let invited = CalendarEvent {
         summary: invite.summary.clone(),
@@ -173,7 +178,7 @@ fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &CalendarLo
     json!({ "event": invited, "in_calendar": known })
 }
 
-/// Yes, unless the person said otherwise: they are asked before it leaves.
+/// Returns the status and word of the answer: yes, unless the person said otherwise. They are asked before it is sent.
 fn choose_answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolError> {
     let Some(words) = instruction(input) else { return Ok(("ACCEPTED", "Accepted")) };
     let words = words.to_lowercase();

@@ -1,4 +1,4 @@
-//! `label` and `archive`: on the triggering mail only.
+//! `label` and `archive`: effects on the mail that caused the task, and on no other.
 
 use serde_json::json;
 
@@ -20,6 +20,7 @@ impl Tool for Label {
     }
 }
 
+/// Moves the mail to the archive folder.
 pub(super) struct Archive;
 
 impl Tool for Archive {

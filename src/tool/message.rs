@@ -1,4 +1,5 @@
-//! A message written out: every byte is fixed here, once. The same input gives the same bytes.
+//! Composing a message. Every byte is fixed here, once: the same input gives the same bytes, so that a digest of them
+//! can be approved and a retry composes the same message.
 
 use chrono::DateTime;
 use mail_builder::{
@@ -11,20 +12,21 @@ use mail_parser::MimeHeaders as _;
 use super::{ToolError, ToolInput, ToolOutcome};
 use crate::model::{Address, Attachment, Instant, Mail, action::ComposedMessage, ids::sha256_hex};
 
-/// What a message says; who it is from, its date and its ids follow from the input.
+/// What a message says. Sender, date and ids follow from the input.
 pub(super) struct OutgoingMessage<'a> {
     pub(super) to: Vec<Address>,
     pub(super) subject: String,
     pub(super) body: String,
-    /// The mail it answers.
+    /// The mail that it answers.
     pub(super) in_reply_to: Option<&'a Mail>,
-    /// A calendar part: its method and its text.
+    /// The method and the text of a calendar part.
     pub(super) calendar: Option<(&'static str, String)>,
 }
 
+/// The file name of a calendar part.
 pub(super) const INVITE_FILE: &str = "invite.ics";
 
-/// An address as a header field has it: without a name there are no quotes in front of it.
+/// Returns an address for a header field. Without a name it has no empty quotes in front of it.
 fn header_address(name: &str, addr: &str) -> Mailbox<'static> {
     Mailbox::new_address(Some(name.to_owned()).filter(|name| !name.is_empty()), addr.to_owned())
 }
@@ -36,6 +38,8 @@ fn header_addresses(people: &[Address]) -> Mailbox<'static> {
 }
 
 impl OutgoingMessage<'_> {
+    /// Composes the message. The header `X-Adjutant-Action` holds the idempotency key, by which a probe finds the
+    /// message.
     pub(super) fn compose(self, input: &ToolInput<'_>) -> Result<ComposedMessage, ToolError> {
         let name = input.me.names.first().map_or("", String::as_str);
         let mut builder = MessageBuilder::new()
@@ -71,11 +75,11 @@ impl OutgoingMessage<'_> {
     }
 }
 
-/// Bytes in one encoded word: with every byte written as three characters it is shorter than the 75 allowed (RFC 2047).
+/// The bytes in one encoded word: each becomes three characters, and the word stays below the 75 allowed (RFC 2047).
 const WORD_BYTES: usize = 20;
 
-/// A subject as a header field. One that looks encoded is encoded itself: written as it is, it would be read as what it
-/// decodes to.
+/// Returns a subject as a header field. A subject that looks encoded is encoded itself; written as it is, a reader
+/// would decode it into something else than was shown.
 fn subject_field(subject: &str) -> HeaderType<'static> {
     if !subject.contains("=?") {
         return Text::new(subject.to_owned()).into();
@@ -92,10 +96,12 @@ fn subject_field(subject: &str) -> HeaderType<'static> {
             word.extend(c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("={byte:02X}")));
         }
     }
-    // The space between two encoded words is not part of what they say.
+    // The space between two encoded words is not part of the text.
     Raw::new(words.iter().map(|word| format!("=?utf-8?Q?{word}?=")).collect::<Vec<_>>().join(" ")).into()
 }
 
+/// Returns a body of a text and a calendar part. The boundary is derived from the idempotency key, so that it is always
+/// the same.
 fn body_with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
     let mixed = ContentType::new("multipart/mixed").attribute("boundary", format!("=_{token}"));
     let kind = ContentType::new("text/calendar").attribute("charset", "utf-8").attribute("method", method);
@@ -104,16 +110,18 @@ fn body_with_calendar(token: &str, body: &str, method: &'static str, calendar: S
     MimePart::new(mixed, vec![MimePart::new(text, body.to_owned()), invite])
 }
 
+/// Returns the domain of the sender, for ids.
 pub(super) fn own_domain<'a>(input: &ToolInput<'a>) -> &'a str {
     input.own.rsplit_once('@').map_or("localhost", |(_, host)| host)
 }
 
+/// Returns the subject of a reply: with one `Re:` in front, not two.
 pub(super) fn reply_subject(subject: &str) -> String {
     let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
     if is_reply { subject.to_owned() } else { format!("Re: {subject}") }
 }
 
-/// What a conversation is about: its subject without the marks of answers.
+/// Returns the subject without the prefixes of replies and forwards.
 pub(super) fn strip_reply_prefixes(subject: &str) -> &str {
     let mut topic = subject.trim();
     while let Some(rest) = ["re:", "fwd:", "fw:"].iter().find_map(|mark| {
@@ -125,7 +133,7 @@ pub(super) fn strip_reply_prefixes(subject: &str) -> &str {
     topic
 }
 
-/// A time from and to, as its readers write it.
+/// Returns a time from and to in the form of the mail's language.
 pub(super) fn format_time_span<Z: chrono::TimeZone>(
     input: &ToolInput<'_>,
     start: &DateTime<Z>,
@@ -138,7 +146,7 @@ where
     format!("{}–{}", start.format(day), end.format("%H:%M (UTC%:z)"))
 }
 
-/// The words of one language around a message.
+/// The fixed phrases of a message in one language.
 pub(super) struct Phrases {
     hello: &'static str,
     thanks: &'static str,
@@ -166,7 +174,7 @@ pub(super) fn phrases(input: &ToolInput<'_>) -> &'static Phrases {
     if input.facts.language == "he" { &HEBREW } else { &ENGLISH }
 }
 
-/// A greeting, the words, a signature.
+/// Returns the words with a greeting above and a signature below.
 pub(super) fn add_greeting_and_closing(input: &ToolInput<'_>, name: Option<&str>, words: &str) -> String {
     let phrases = phrases(input);
     let name = name.unwrap_or("").trim();
@@ -174,20 +182,21 @@ pub(super) fn add_greeting_and_closing(input: &ToolInput<'_>, name: Option<&str>
     format!("{greeting}\n\n{words}\n\n{}\n{}\n", phrases.thanks, signature(input))
 }
 
+/// Returns the configured signature, else the name or address of the person.
 pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
     let me = input.me;
     if me.signature.is_empty() { me.default_signature(input.own) } else { &me.signature }
 }
 
-/// Nothing leaves in the name of somebody who has not said who they are: whom a mail was written to is its sender's word.
-/// The step is the person's until they do.
+/// Leaves the step to the person while the configuration names no address of theirs. Nothing is sent in the name of
+/// somebody unknown: the address that a mail was written to is only its sender's claim.
 pub(super) fn missing_address_outcome(input: &ToolInput<'_>) -> Option<ToolOutcome> {
     let why = "your address is not known; set addresses of [me], or address of the [[account]], in adjutant.toml";
     input.me.addresses.is_empty().then(|| ToolOutcome::LeftToPerson(why.into()))
 }
 
-/// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date
-/// are those of the new action.
+/// Returns the message with another subject and text, in a person's own words, and everything else as it was. The ids
+/// and the date are those of the new action.
 pub fn rewrite_message(
     message: &ComposedMessage,
     token: &str,

@@ -1,6 +1,6 @@
-//! The tools execute_tool can use: an open set behind one trait, with one explicit registry.
+//! The tools that the node execute_tool can use: an open set behind one trait, with one explicit registry.
 //!
-//! A tool is a function of what it is shown. It does nothing itself: it answers with an output, or with an effect that
+//! A tool is a pure function of its input. It does nothing itself: it returns an output, or requests an effect that
 //! goes through `policy` and the outbox.
 
 mod create_folder;
@@ -26,7 +26,7 @@ use crate::{
     source::{Busy, CalendarLookup},
 };
 
-/// What a tool is shown.
+/// Everything that a tool can see.
 pub struct ToolInput<'a> {
     pub task: &'a Task,
     pub facts: &'a Facts,
@@ -35,19 +35,19 @@ pub struct ToolInput<'a> {
     pub thread: &'a [ThreadMail],
     /// When the person is busy; only for tools that ask for it.
     pub busy_times: &'a BusyTimes,
-    /// What the calendar has under the invitation's UID; only for tools that ask for it.
+    /// What the calendar has under the UID of the invitation; only for tools that ask for it.
     pub in_calendar: &'a CalendarLookup,
-    /// What a model would write; only for tools that take words.
+    /// A model's words; only for tools that accept them.
     pub wording: Option<&'a ReplyWording>,
     pub me: &'a Me,
-    /// The person's address in this account.
+    /// The address that messages of this account are from.
     pub own: &'a str,
     pub now: Instant,
-    /// The step's own name for what it makes, stable over retries.
+    /// Identifies what the step makes; the same over retries.
     pub idempotency_key: &'a str,
 }
 
-/// A model's words for a letter. Whom it goes to, its subject and who signs it are not among them.
+/// A model's words for a message. It supplies neither the recipients nor the subject nor the signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyWording {
     pub greeting: String,
@@ -70,7 +70,7 @@ pub enum BusyTimes {
     /// The account has no calendar.
     #[default]
     None,
-    /// There is one, and it could not be asked.
+    /// The account has a calendar, and it could not be asked.
     Silent {
         why: String,
     },
@@ -79,23 +79,24 @@ pub enum BusyTimes {
     },
 }
 
-/// What a tool answers.
+/// What a tool returns.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutcome {
-    /// Nothing leaves the program: the answer itself is the work.
+    /// The output itself is the work; nothing is done outside the task.
     Output(Value),
-    /// Wants something done.
+    /// The tool requests an effect.
     Effect(Box<RequestedEffect>),
-    /// Only the person can: the step stays theirs, and says why.
+    /// Only the person can do the step; the text says why.
     LeftToPerson(String),
 }
 
+/// An effect that a tool requests. Whether it happens is decided by the policy and, where that asks, by a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestedEffect {
     pub effect: Effect,
-    /// What the step shows once it is done.
+    /// The output of the step once the effect is done.
     pub output: Value,
-    /// Where each argument comes from.
+    /// Where each argument of the effect comes from.
     pub arguments: Vec<Argument>,
 }
 
@@ -106,41 +107,46 @@ impl ToolOutcome {
     }
 }
 
-/// Why a tool cannot do its step. Trying again will not help.
+/// Why a tool cannot do its step. Trying again with the same input cannot help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolError(pub String);
 
+/// A tool: a function from its input to an outcome. The methods below `name` say what it needs to be given.
 pub trait Tool: Send + Sync {
+    /// Returns the name of the tool, which is also the name of the steps it does.
     fn name(&self) -> &'static str;
 
-    /// Whether it wants to see the conversation.
+    /// Returns whether the tool needs the conversation.
     fn reads_thread(&self) -> bool {
         false
     }
 
-    /// How many days ahead it wants to know when the person is busy.
+    /// Returns for how many days ahead the tool needs to know when the person is busy.
     fn busy_days_ahead(&self) -> Option<i64> {
         None
     }
 
-    /// Whether it wants to know what the calendar has under the UID of the mail's invitation.
+    /// Returns whether the tool needs to know what the calendar has under the UID of the mail's invitation.
     fn reads_invited_events(&self) -> bool {
         false
     }
 
-    /// Whether a model may word what it makes.
+    /// Returns whether a model may word what the tool makes.
     fn accepts_wording(&self) -> bool {
         false
     }
 
+    /// Does the step. It must neither do I/O nor depend on anything but `input`, so that a replay gets the same
+    /// outcome.
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError>;
 }
 
-/// Every tool, by name.
+/// All tools, by name.
 pub struct Registry(Vec<Box<dyn Tool>>);
 
 impl Registry {
+    /// Returns the tools of the program.
     pub fn shipped() -> Self {
         Self(vec![
             Box::new(label::Label),
@@ -159,6 +165,7 @@ impl Registry {
         ])
     }
 
+    /// Adds a tool in place of the one with the same name. Tests use it.
     #[must_use]
     pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
         self.0.retain(|known| known.name() != tool.name());

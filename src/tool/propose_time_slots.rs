@@ -1,4 +1,4 @@
-//! `propose_time_slots`: free places in the person's working hours and calendar, from the next working day on.
+//! `propose_time_slots`: free times in the person's working hours and calendar, from the next working day on.
 
 use chrono::{DateTime, Datelike, Days, Duration, NaiveDate, NaiveTime, TimeZone};
 use chrono_tz::Tz;
@@ -10,13 +10,16 @@ use crate::{
     source::Busy,
 };
 
+/// How many times are proposed.
 const SLOTS: usize = 3;
-/// Looks no further ahead than this for working days.
+/// How many days ahead free times are looked for.
 const DAYS_AHEAD: u64 = 21;
+/// The length of a meeting whose length nobody named.
 const DEFAULT_MINUTES: i64 = 30;
-/// Marks an output that a calendar was asked for.
+/// The field of an output which says that a calendar was asked.
 pub(super) const CALENDAR: &str = "calendar";
 
+/// Finds times for a meeting. The output is used by the steps that write the reply or the invitation.
 pub(super) struct ProposeTimeSlots;
 
 impl Tool for ProposeTimeSlots {
@@ -51,6 +54,7 @@ impl Tool for ProposeTimeSlots {
     }
 }
 
+/// Returns the length of a meeting in minutes, from `30m` or `1h`; the default for anything else or out of range.
 fn parse_minutes(duration: Option<&str>) -> i64 {
     let parse = |text: &str| {
         let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -64,7 +68,8 @@ fn parse_minutes(duration: Option<&str>) -> i64 {
     duration.and_then(parse).filter(|minutes| (5..=480).contains(minutes)).unwrap_or(DEFAULT_MINUTES)
 }
 
-/// One slot per working day: mid-morning, early afternoon, mid-morning …, or the next half hour that is free.
+/// Returns one time per working day, alternating between mid-morning and early afternoon, or the next half hour that is
+/// free.
 fn find_free_slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<DateTime<Tz>> {
     let today = now.utc().with_timezone(&me.time_zone).date_naive();
     let span = me.work_end - me.work_start;
@@ -86,7 +91,7 @@ fn find_free_slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<Da
         .collect()
 }
 
-/// From one time up to another, without it.
+/// Returns every half hour from one time up to another, which is left out.
 fn half_hours(from: NaiveTime, to: NaiveTime) -> impl Iterator<Item = NaiveTime> {
     let steps = ((to - from).num_minutes() + 29) / 30;
     (0..steps).map(move |step| from + Duration::minutes(30 * step))
@@ -103,7 +108,7 @@ fn round_to_half_hour(time: NaiveTime) -> NaiveTime {
     NaiveTime::from_hms_opt((minutes / 60).min(23), minutes % 60, 0).unwrap_or(time)
 }
 
-/// None inside the hour a clock change skips.
+/// Returns the local time; none inside the hour that a clock change skips.
 fn to_local_time(zone: Tz, day: NaiveDate, time: NaiveTime) -> Option<DateTime<Tz>> {
     zone.from_local_datetime(&day.and_time(time)).earliest()
 }

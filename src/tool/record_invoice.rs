@@ -1,4 +1,4 @@
-//! `record_invoice`: amount, currency, due date and payee into a table that exports as CSV.
+//! `record_invoice`: adds amount, currency, due date and payee to the table of invoices, which can be exported as CSV.
 
 use serde_json::json;
 
@@ -8,6 +8,7 @@ use crate::model::{
     action::{InvoiceRecord, Origin},
 };
 
+/// Requests a row in the table of invoices. Nothing is paid.
 pub(super) struct RecordInvoice;
 
 impl Tool for RecordInvoice {

@@ -1,4 +1,4 @@
-//! `remind`: a notice in every door at the time, and again where it comes back.
+//! `remind`: a reminder that every interface shows at its time, and again where it recurs.
 
 use chrono::{Duration, NaiveDate, TimeZone};
 use serde_json::json;
@@ -6,13 +6,14 @@ use serde_json::json;
 use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{Effect, Instant, Me, Recurrence, TaskKind, action::Origin};
 
-/// A task without a deadline is brought up again after this long.
+/// When a task without a deadline is brought up again.
 const WITHOUT_DEADLINE: Duration = Duration::days(3);
-/// The usual head start.
+/// How long before a deadline the reminder comes.
 const LEAD_TIME: Duration = Duration::hours(24);
-/// When the deadline is nearer than that.
+/// How long before a deadline that is nearer than [`LEAD_TIME`].
 const SHORT_LEAD_TIME: Duration = Duration::hours(2);
 
+/// Requests a reminder of the task's objective.
 pub(super) struct Remind;
 
 impl Tool for Remind {
@@ -41,22 +42,22 @@ impl Tool for Remind {
 
 /// What the time of a reminder depends on.
 pub struct ReminderRequest<'a> {
-    /// Of the task.
+    /// The kind of the task.
     pub kind: &'a str,
     pub due: Option<Instant>,
-    /// As it was said: a day, or a day with its hour.
+    /// The deadline as it was said: a day, or a day with its hour.
     pub deadline: Option<&'a str>,
     pub me: &'a Me,
     pub now: Instant,
 }
 
-/// Whether a task of this kind is nothing but a reminder, which is done when it was shown.
+/// Returns whether a task of this kind is nothing but a reminder, which is done once it was shown.
 pub fn is_reminder(kind: &str) -> bool {
     kind == TaskKind::Reminder.as_str()
 }
 
-/// A reminder the person asked for comes at its time, or on the morning of its day; one before a deadline comes ahead of
-/// it, and never in the past.
+/// Returns when the reminder comes. One that the person asked for comes at its time, or on the morning of its day; one
+/// of a deadline comes ahead of it. None comes in the past.
 pub fn reminder_time(asked: &ReminderRequest<'_>) -> Instant {
     let Some(due) = asked.due else { return asked.now.plus(WITHOUT_DEADLINE) };
     if is_reminder(asked.kind) {
@@ -67,7 +68,7 @@ pub fn reminder_time(asked: &ReminderRequest<'_>) -> Instant {
     if early > asked.now { early } else { late.max(asked.now) }
 }
 
-/// When work begins on the day of a deadline that names no hour.
+/// Returns when work begins on the day of a deadline that names no hour.
 fn work_start_on_deadline(asked: &ReminderRequest<'_>) -> Option<Instant> {
     let day: NaiveDate = asked.deadline?.parse().ok()?;
     let start = asked.me.time_zone.from_local_datetime(&day.and_time(asked.me.work_start)).earliest()?;

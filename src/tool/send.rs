@@ -1,4 +1,4 @@
-//! `send_reply`, `send_mail` and `forward`: messages that leave the house, once a person has said yes.
+//! `send_reply`, `send_mail` and `forward`: messages that are sent, once the policy or a person allows it.
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use crate::model::{
     task::INSTRUCTION,
 };
 
+/// Requests a reply: in the person's own words if they gave any, else the draft of an earlier step.
 pub(super) struct SendReply;
 
 impl Tool for SendReply {
@@ -52,7 +53,8 @@ impl Tool for SendReply {
     }
 }
 
-/// Whose words a draft holds: a model's stay a model's when they are sent. What cannot be read is taken for those.
+/// Returns whose words a draft holds. A model's words stay a model's when they are sent; an unreadable origin counts as
+/// a model.
 fn draft_origin(draft: &Value) -> Origin {
     match draft.get(WORDED_BY) {
         None => Origin::Template,
@@ -60,7 +62,7 @@ fn draft_origin(draft: &Value) -> Origin {
     }
 }
 
-/// The draft of an earlier step, which this message takes over.
+/// Returns the draft of an earlier step that this message replaces.
 pub(super) fn earlier_draft(input: &ToolInput<'_>) -> Option<ReplacedDraft> {
     let draft = input.task.tool_output.as_ref()?.get("draft_reply")?;
     let text = |key: &str| draft.get(key).and_then(Value::as_str);
@@ -68,11 +70,12 @@ pub(super) fn earlier_draft(input: &ToolInput<'_>) -> Option<ReplacedDraft> {
     Some(ReplacedDraft { action_id, sha256: text("sha256")?.to_owned() })
 }
 
-/// What the person told the agent to write.
+/// Returns what the person told the agent to write.
 pub(super) fn instruction<'a>(input: &ToolInput<'a>) -> Option<&'a str> {
     input.task.context.more.get(INSTRUCTION).and_then(Value::as_str).map(str::trim).filter(|words| !words.is_empty())
 }
 
+/// Requests a message that opens a conversation, to recipients that a person named.
 pub(super) struct SendMail;
 
 impl Tool for SendMail {
@@ -101,6 +104,7 @@ impl Tool for SendMail {
     }
 }
 
+/// Requests a forward of the mail's cleaned text, to recipients that a person named. Attachments are not forwarded.
 pub(super) struct Forward;
 
 impl Tool for Forward {
@@ -130,7 +134,7 @@ impl Tool for Forward {
     }
 }
 
-/// Named by a person, in the task: `{"to": ["dana@work.example"], …}`.
+/// Returns the recipients that a person named in the task: `{"to": ["dana@work.example"], …}`. No mail can supply them.
 fn named_recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
     let named = wished.get("to").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let to: Vec<Address> = named
@@ -141,7 +145,7 @@ fn named_recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
     if to.is_empty() { Err(ToolError("nobody said who it should go to".into())) } else { Ok(to) }
 }
 
-/// What the step shows is drawn from the message itself.
+/// Requests the effect. The output of the step is taken from the message itself, so that it shows what is sent.
 pub(super) fn request_send(effect: Effect, arguments: &[(&str, Origin)]) -> ToolOutcome {
     let output = effect.message().map_or(Value::Null, |message| {
         let to: Vec<&str> = message.to.iter().map(|to| to.addr.as_str()).collect();

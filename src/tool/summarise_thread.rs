@@ -4,10 +4,12 @@ use serde_json::json;
 
 use super::{ThreadMail, Tool, ToolError, ToolInput, ToolOutcome};
 
-/// More than a screen is no summary.
+/// The most mails of a summary, about a screen.
 const MOST_MAILS: usize = 12;
+/// The longest sentence that is shown, in characters.
 const LONGEST_LINE: usize = 160;
 
+/// Summarises the conversation without a model.
 pub(super) struct SummariseThread;
 
 impl Tool for SummariseThread {

@@ -1,9 +1,9 @@
 //! A witness outside `data/`: the newest head of the audit chain, the epoch, and every message whose sending was begun.
 //!
 //! The witness is in the state folder of the user, one folder for each home, so that it is not restored together with
-//! `data/` and can contradict a restored database. A head is written here after its commit, so the database may be ahead
-//! of the witness and never behind it. A message is written here before its first byte leaves. No path of a home is
-//! written here.
+//! `data/` and can contradict a restored database. A head is written here after its commit, so the database may be
+//! ahead of the witness and never behind it. A message is written here before its first byte leaves. No path of a home
+//! is written here.
 
 mod open_files;
 mod send_log;
@@ -33,6 +33,7 @@ use send_log::SendLog;
 const HEADER_LINE: &str = "adjutant witness 1";
 const RECORD_FILE: &str = "witness";
 const SEND_LOG_FILE: &str = "sends";
+/// Locked by a process while it writes here.
 const LOCK_FILE: &str = "lock";
 
 /// The newest state of a home, as recorded outside it.
@@ -44,13 +45,14 @@ pub struct WitnessRecord {
     pub hash: String,
 }
 
-/// The result of reading the record.
+/// The result of reading the record. The variants are kept apart because they mean different things: a missing or
+/// unreadable record can be the trace of a restore, an unavailable folder need not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WitnessFileStatus {
     Known(WitnessRecord),
     /// The state folder can be read and has no witness of this home.
     Missing,
-    /// The file is damaged or no regular file.
+    /// The file is damaged, or something else than a file is in its place.
     Unreadable(String),
     /// The state folder itself cannot be used.
     Unavailable(String),
@@ -146,7 +148,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Whether this is what this process recorded last, so that nothing needs to be written.
+    /// Returns whether this is what this process recorded last, so that nothing needs to be written.
     pub fn has_recorded(&self, record: &WitnessRecord) -> bool {
         self.0.last_recorded.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(record)
     }
@@ -165,16 +167,16 @@ impl Witness {
         Ok(lock)
     }
 
-    /// Returns how often sending this action was begun by any process with this home. Actions count as the same when task,
-    /// step and generation are.
+    /// Returns how often sending this action was begun by any process with this home. Actions count as the same when
+    /// task, step and generation are.
     pub fn count_begun_sends(&self, action: ActionId) -> io::Result<u32> {
         let Some(folder) = self.folder() else { return Ok(0) };
         self.lock_send_log().count(&folder.join(SEND_LOG_FILE), action)
     }
 
     /// Records durably that the sending of an action begins, for the `attempt`th time as far as the database knows.
-    /// Returns false when it was begun that often before: the database is older than that send, and the message must not
-    /// be sent. Without a state folder it returns true.
+    /// Returns false when it was begun that often before: the database is older than that send, and the message must
+    /// not be sent. Without a state folder it returns true.
     pub fn begin_send(&self, action: ActionId, attempt: u32, at: Instant) -> io::Result<bool> {
         if self.folder().is_none() {
             return Ok(true);
@@ -195,6 +197,7 @@ impl Witness {
         self.lock_send_log().trim(&folder.join(SEND_LOG_FILE))
     }
 
+    /// Returns the part of the send log that this process has read.
     fn lock_send_log(&self) -> std::sync::MutexGuard<'_, SendLog> {
         // A panic cannot have left wrong counts: they are read again from the file when it has changed.
         self.0.send_log.lock().unwrap_or_else(PoisonError::into_inner)
@@ -208,6 +211,7 @@ impl Witness {
     }
 }
 
+/// What `doctor` and the log say when no state folder is known.
 const NO_STATE_FOLDER: &str =
     "there is no state folder: neither XDG_STATE_HOME nor a home directory is known; set `state`";
 
@@ -231,6 +235,7 @@ fn check_usable(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns the permissions that creating files in a folder needs.
 fn write_access() -> rustix::fs::Access {
     rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK
 }

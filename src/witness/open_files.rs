@@ -15,6 +15,7 @@ use std::{
 #[derive(Debug, Clone, Default)]
 pub struct OpenFiles(Arc<Vec<OpenFile>>);
 
+/// A file and the inode under which it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OpenFile {
     path: PathBuf,
@@ -45,6 +46,7 @@ impl OpenFiles {
         Ok(self.with(path, &fs::metadata(path)?))
     }
 
+    /// Returns these files and one more.
     fn with(&self, path: &Path, meta: &Metadata) -> Self {
         let mut files = self.0.to_vec();
         files.push(OpenFile { path: path.to_owned(), device: meta.dev(), inode: meta.ino() });

@@ -18,8 +18,9 @@ use crate::{
     regular_file,
 };
 
-/// A log of more than `MAX_LINES` is cut to its newest `KEPT_LINES`: years of sends, and some megabytes.
+/// How many of the newest lines stay when the log is cut: years of sends, and some megabytes.
 const KEPT_LINES: usize = 100_000;
+/// The length at which the log is cut. The gap to [`KEPT_LINES`] keeps the rewriting rare.
 const MAX_LINES: usize = 120_000;
 
 /// The part of the log that was read so far.
@@ -38,6 +39,7 @@ impl SendLog {
         Ok(self.begun_counts.get(&action.step_key()).copied().unwrap_or(0))
     }
 
+    /// Reads what was appended since the last call, by this or another process.
     fn read_new_lines(&mut self, path: &Path) -> io::Result<()> {
         let mut file = match regular_file::open(path) {
             Ok(file) => file,
@@ -107,6 +109,7 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
+/// Returns the action of a line; none for a damaged line, which then counts for no action.
 fn parse_action_id(line: &str) -> Option<ActionId> {
     line.split(' ').next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Nothing risky happens unapproved, and what is approved is what runs, once.
+//! Tests that nothing risky happens without an approval, and that what is approved is carried out exactly once.
 
 use std::{fs, path::Path};
 

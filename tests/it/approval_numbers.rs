@@ -1,7 +1,8 @@
-//! What a person approves by number is what they saw under that number, whatever came, went or changed in between.
+//! Tests that approving by number approves what the person saw under that number, whatever arrived, ended or changed in
+//! between.
 //!
-//! The oracle is what was shown when the person looked, and the bytes a transport got; nothing of our tables.
-//! `IT_CASES` says how many interleavings (2,000 under `make crash`).
+//! The oracle is what was shown when the person looked, and the bytes that a transport received; nothing from the
+//! program's tables. `IT_CASES` says how many interleavings (2,000 under `make crash`).
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
@@ -50,8 +51,8 @@ struct Person {
     arrived: usize,
     /// What they said yes to and were not refused, as it was shown to them.
     asked_for: Vec<String>,
-    /// What they said yes to before the approval expired or the policy changed: it may have left before, or they are asked
-    /// again.
+    /// What they said yes to before the approval expired or the policy changed: it may have left before, or they are
+    /// asked again.
     excused: Vec<String>,
     tally: BTreeMap<&'static str, usize>,
 }

@@ -1,4 +1,5 @@
-//! The desk in a real pseudo-terminal (made by `script`, which every Unix has): what a person sees, and what keys do.
+//! Tests the interactive approval screen in a real pseudo-terminal (made by `script`, which every Unix has): what a
+//! person sees, and what the keys do.
 
 use std::{
     fs,

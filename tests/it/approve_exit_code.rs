@@ -1,4 +1,4 @@
-//! What `hitl approve` exits with: 0 only when what was approved is done, or still under way.
+//! Tests the exit code of `hitl approve`: 0 only when what was approved is done or still in progress.
 
 use crate::support::test_home::{ACCEPT, Kind, TestHome};
 

@@ -1,4 +1,5 @@
-//! The arrows between modules and the sizes of files, read from the source itself.
+//! Checks the source itself: which module may use which, where rusqlite, the clock and the environment are read, and
+//! the sizes of files and functions.
 
 use std::{
     collections::BTreeSet,
@@ -222,8 +223,8 @@ fn rusqlite_stays_in_the_store() {
     assert_eq!(outside, [""; 0]);
 }
 
-/// Rows are mapped by the helpers that leave out what cannot be read, and a value is taken out of JSON by the one that asks
-/// whether it is any: one row would fail the statement.
+/// Rows are mapped by the helpers that leave out what cannot be read, and a value is taken out of JSON by the one that
+/// asks whether it is any: one row would fail the statement.
 #[test]
 fn one_row_that_cannot_be_read_fails_no_statement() {
     let wrong: Vec<String> = sources()

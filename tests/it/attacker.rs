@@ -1,4 +1,4 @@
-//! Whoever chooses the actions is the attacker: it asks for the worst, and nothing risky happens without a person.
+//! Tests with an attacker who chooses the actions: it asks for the worst, and nothing risky happens without a person.
 
 use adjutant::{
     model::{

@@ -1,4 +1,5 @@
-//! Any edited, missing, added or cut-off line of the audit is found, by the chain or by its anchors.
+//! Tests that every edited, missing, added or truncated entry of the audit chain is detected, by the chain or by its
+//! anchors.
 
 use std::fs;
 

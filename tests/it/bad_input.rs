@@ -1,4 +1,4 @@
-//! Mail nobody should send: each is accounted for, and its neighbours go on.
+//! Tests with malformed and hostile mail: each is accounted for in the ledger, and the other mails are worked.
 
 use std::{
     collections::BTreeMap,

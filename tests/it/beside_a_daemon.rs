@@ -1,4 +1,4 @@
-//! One daemon, and everything else beside it.
+//! Tests a running daemon, and every other command next to it.
 
 use std::{fs, io::Write as _, time::Duration};
 

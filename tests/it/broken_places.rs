@@ -1,4 +1,5 @@
-//! Files and folders of a home that are not what they should be: mail is still read, the path is named, `doctor` tells.
+//! Tests with files and folders of a home that are not what they should be: mail is still read, the path is named, and
+//! `doctor` reports it.
 
 use std::fs;
 

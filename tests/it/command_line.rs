@@ -1,4 +1,4 @@
-//! Names, JSON and exit codes scripts can trust.
+//! Tests what scripts rely on: command names, JSON output and exit codes.
 
 use std::process::Command;
 

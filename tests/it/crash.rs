@@ -1,6 +1,6 @@
-//! Killed at any moment and started again, everything is finished once.
+//! Tests that a program that is killed at any moment and started again finishes everything exactly once.
 //!
-//! `IT_KILLS` says how many kills; the default is a slice that takes seconds.
+//! `IT_KILLS` says how many kills; the default takes seconds.
 
 use std::{process::Stdio, time::Duration};
 

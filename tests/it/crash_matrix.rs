@@ -1,7 +1,8 @@
-//! The program dies at every named place, before and after each commit and each call to the outside, and what was asked
-//! for is delivered once. The oracle is the spool of a transport: what it accepted, as often as it did.
+//! Tests in which the program dies at every failpoint, before and after each commit and each outside call: what was
+//! asked for is delivered exactly once. The oracle is the spool of a transport: what it accepted, and how often.
 //!
-//! `IT_PLACES` says how many places (all of them under `make crash`), `IT_KILLS` how many kills, `IT_MAILS` how many mails.
+//! `IT_PLACES` says how many failpoints (all of them under `make crash`), `IT_KILLS` how many kills, `IT_MAILS` how
+//! many mails.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -139,8 +140,8 @@ fn questions(home: &TestHome) -> Vec<(String, Value)> {
     files_in(&folder).into_iter().filter_map(read).collect()
 }
 
-/// Says yes to everything that waits, as a script would. Whoever is asked whether a message was sent looks into the spool.
-/// Returns about how many that was asked.
+/// Says yes to everything that waits, as a script would. Whoever is asked whether a message was sent looks into the
+/// spool. Returns about how many that was asked.
 pub(crate) fn approve_all(home: &TestHome) -> usize {
     let folder = home.home().queue();
     let mut doubts = 0;

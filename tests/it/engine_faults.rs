@@ -1,4 +1,5 @@
-//! Nodes that err, panic or hang, calls that do not answer, and state nobody can read: one run suffers, no other.
+//! Tests with nodes that fail, panic or hang, calls that do not answer, and state that cannot be read: one run is
+//! affected, and no other.
 
 use std::{
     sync::{

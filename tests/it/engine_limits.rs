@@ -1,4 +1,5 @@
-//! How many at once, and what happens when somebody is faster than a run.
+//! Tests the limits of the engine: how many runs are active at once, and what happens when a person or another run
+//! overtakes one.
 
 use std::{
     sync::{
@@ -34,7 +35,8 @@ async fn never_more_runs_at_once_than_allowed() {
             rig.answer = Arc::new(Answers {
                 inner,
                 first: move |_: &RunState, call: &Call| {
-                    // A question of prioritise, answered slowly and wrongly: it parks the run, which is all the same here.
+                    // A question of prioritise, answered slowly and wrongly: it parks the run, which is all the same
+                    // here.
                     let (counted, highest) = (Arc::clone(&counted), Arc::clone(&highest));
                     matches!(call, Call::Rank { .. }).then(|| -> ReplyFuture<'static> {
                         Box::pin(async move {

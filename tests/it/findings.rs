@@ -1,4 +1,4 @@
-//! `doctor` for a monitor: its exit code, and each finding with a code, what is wrong and what to do.
+//! Tests `doctor` for a monitor: its exit code, and each finding with a code, what is wrong and what to do.
 
 use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt as _};
 

@@ -1,4 +1,5 @@
-//! The second mail about the same thing is linked to the first with the evidence; nobody can bury a mail by imitation.
+//! Tests that a second mail about the same matter is linked to the first with its evidence, and that nobody can bury a
+//! mail by imitating it.
 
 use crate::support::test_home::{MailBuilder, SeededRandom, TestHome};
 

@@ -1,4 +1,5 @@
-//! No room, no right to write: said plainly, nothing lost, and on it goes when there is room again.
+//! Tests with a full or read-only disk: it is reported plainly, nothing is lost, and work continues when there is room
+//! again.
 
 use std::process::{Command, Stdio};
 

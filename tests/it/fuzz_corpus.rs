@@ -1,4 +1,4 @@
-//! What the fuzzer found, and what it starts from, again with every build: no panic, and no input over its time.
+//! Runs the corpus of the fuzzer with every build: no input may panic or exceed its time.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,5 @@
-//! Signing in, staying signed in, and being thrown out: on the real binary, against Google's stand-in.
+//! Tests signing in, staying signed in, and a withdrawn consent, with the real binary against a local stand-in for
+//! Google.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! The calendar beside a Gmail account: no time is proposed at which the person is busy, an approved invitation stands
-//! in it once, and so does an approved answer.
+//! Tests the calendar of a Gmail account: no time is proposed at which the person is busy, and an approved invitation
+//! or answer is entered exactly once.
 
 use std::sync::{
     Arc,
@@ -35,7 +35,8 @@ fn output(home: &TestHome, step: &str) -> Value {
     output[step].clone()
 }
 
-/// Somebody invites the person to a meeting two days after `now`: the mail, and the event as Gmail enters it on its own.
+/// Somebody invites the person to a meeting two days after `now`: the mail, and the event as Gmail enters it on its
+/// own.
 pub(crate) fn kick_off(google: &Google, address: &str, now: Instant) {
     let you = google.person(address);
     let day = |days| (now.utc() + chrono::Duration::days(days)).date_naive();

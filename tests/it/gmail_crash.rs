@@ -1,7 +1,8 @@
-//! The program dies at every named place, or at random, while it works a Gmail account; what was asked for is delivered
-//! once. The oracle is the emulator's folder of sent mail, and its calendar.
+//! Tests in which the program dies at every failpoint, or at random, while it works a Gmail account: what was asked for
+//! is delivered exactly once. The oracle is the emulator's folder of sent mail, and its calendar.
 //!
-//! `IT_PLACES` says how many places (all of them under `make crash`), `IT_KILLS` how many kills, `IT_MAILS` how many mails.
+//! `IT_PLACES` says how many failpoints (all of them under `make crash`), `IT_KILLS` how many kills, `IT_MAILS` how
+//! many mails.
 
 use std::{process::Stdio, time::Duration};
 

@@ -1,7 +1,7 @@
-//! Effects in Gmail: what was approved is what is sent, once, whatever the network does; the rest can be taken back.
-//! The oracle is the mailbox itself, read past the program.
+//! Tests effects in Gmail: what was approved is sent exactly once, whatever the network does, and other effects can be
+//! undone. The oracle is the mailbox itself, read without the program.
 //!
-//! `IT_CASES` says how many sends meet each sort of trouble.
+//! `IT_CASES` says how many sends meet each kind of fault.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! A push wakes the poll; a push that ceases is told once, and mail comes all the same.
+//! Tests push notifications: one wakes the poll; when they stop, that is reported once and mail still arrives.
 
 use std::{
     net::SocketAddr,

@@ -1,5 +1,5 @@
-//! A thousand old mails at the edge of Google's quota, on a stopped clock: slow, never a failure, and new mail does not
-//! wait behind them.
+//! Tests a thousand old mails at the limit of Google's quota, on a stopped clock: they are read slowly and never fail,
+//! and new mail does not wait for them.
 //!
 //! `IT_MAILS` says how many.
 

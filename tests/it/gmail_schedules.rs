@@ -1,5 +1,5 @@
-//! Random schedules of everything that happens to a mailbox and to the way there. Whatever they are: the ledger has what
-//! the mailbox has, and each mail is worked once.
+//! Tests random schedules of everything that happens to a mailbox and to the connection: in the end the ledger has what
+//! the mailbox has, and each mail was worked once.
 //!
 //! `IT_CASES` says how many schedules.
 

@@ -1,4 +1,4 @@
-//! A Gmail account is followed: one look at everything, then what changed; nothing lost, nothing worked twice.
+//! Tests following a Gmail account: one full listing, then what changed. Nothing is lost and nothing is worked twice.
 
 use std::collections::BTreeSet;
 

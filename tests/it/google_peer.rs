@@ -1,5 +1,5 @@
-//! The stand-in for Google says what Google says: where the emulator differs, the proxy bridges; what it never does, the
-//! proxy does on demand.
+//! Tests the stand-in for Google itself: where the emulator differs from Google, the proxy bridges the difference, and
+//! faults happen on demand.
 
 use serde_json::{Value, json};
 

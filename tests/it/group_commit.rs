@@ -1,4 +1,5 @@
-//! Many writes, few commits; nothing acknowledged before it is stored, and a refused one fails alone.
+//! Tests group commit: many writes share few commits, nothing is acknowledged before it is stored, and a refused write
+//! fails alone.
 
 use std::{
     io::{BufRead as _, BufReader},

@@ -1,4 +1,5 @@
-//! A mail that is read while it is still being written is read again when it is whole, and answered once.
+//! Tests that a mail which is read while it is still being written is read again when it is complete, and answered
+//! once.
 
 use crate::{crash_matrix::approve_all, support::test_home::TestHome};
 

@@ -1,4 +1,5 @@
-//! Sixty Hebrew mails, frozen before the reader was tuned (tests/hebrew): a floor under what it gets right.
+//! Tests sixty Hebrew mails that were frozen before the reader was tuned (tests/hebrew): a lower bound of what it gets
+//! right.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Archives come in once, however often, and only to be looked at.
+//! Tests importing archives: each mail enters once however often it is imported, and opens no task unless asked to.
 
 use std::fs;
 

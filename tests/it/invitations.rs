@@ -1,4 +1,4 @@
-//! What an organizer says later about an event counts: its task follows, and no answer to what it was leaves the home.
+//! Tests later messages of an organizer about an event: the task follows them, and no answer to the old state is sent.
 
 use crate::{crash_matrix::approve_all, support::test_home::TestHome};
 

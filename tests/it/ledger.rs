@@ -1,4 +1,4 @@
-//! Every message id ever seen has its line, whatever the mailbox does meanwhile.
+//! Tests that every message ever seen has its row in the ledger, whatever happens to the mailbox meanwhile.
 
 use std::{fs, sync::Arc};
 

@@ -1,6 +1,7 @@
-//! Whatever people, mails, faults and kills do in whatever order, the database never holds an illegal life cycle.
+//! Tests that whatever people, mails, faults and kills do, in whatever order, the database never holds an illegal
+//! state.
 //!
-//! `IT_CASES` says how many stories; each is printed with the seed that repeats it.
+//! `IT_CASES` says how many random sequences; each is printed with the seed that repeats it.
 
 use std::time::Duration;
 

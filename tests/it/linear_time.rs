@@ -1,7 +1,7 @@
-//! Reading takes time in proportion to the mail. Whatever can be repeated in one is repeated n, 2n and 4n times and read
-//! from bytes to plan: the CPU time of the thread may not grow more than 2.5-fold when the mail doubles.
+//! Tests that reading a mail takes linear time. Everything that can be repeated in a mail is repeated n, 2n and 4n
+//! times and read from bytes to tasks: the CPU time may not grow more than 2.5-fold when the mail doubles.
 //!
-//! `IT_TOKENS=all` tries every token, and `IT_CASES` that many random combinations of them; without, a few of each.
+//! `IT_TOKENS=all` tries every token, and `IT_CASES` that many random combinations of them; by default a few of each.
 
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ const SLOWER: u32 = if cfg!(debug_assertions) { 30 } else { 1 };
 #[derive(Deserialize)]
 struct Place {
     name: String,
-    /// Bytes that are read of it at most. Beyond, the mail is read as something else, and the time is bounded whatever it is.
+    /// Bytes that are read of it at most. Beyond, the mail is read as something else, and the time is bounded whatever
+    /// it is.
     limit: usize,
     before: String,
     after: String,

@@ -1,5 +1,5 @@
-//! A folder of a mailbox may be a link to another place: what was sent is found there. Links and pipes among the mail are
-//! told, never read.
+//! Tests that a folder of a mailbox may be a link to another place, in which sent mail is found. Links and pipes among
+//! the mail are reported and never read.
 
 use std::{fs, os::unix::fs::symlink};
 

@@ -1,4 +1,4 @@
-//! Two mails are the same only when every part of them is, and what of a mail was not read is told.
+//! Tests that two mails are the same only if all their parts are, and that what was not read of a mail is reported.
 
 use adjutant::{
     followup::fingerprint,

@@ -1,4 +1,4 @@
-//! Random lives of a Maildir: whatever is done to its files, every content that lay still in the inbox is read once.
+//! Tests random changes to the files of a Maildir: every content that lay unchanged in the inbox is read exactly once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

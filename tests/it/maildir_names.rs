@@ -1,4 +1,5 @@
-//! A mail is its content. Names of files are used again, overwritten, moved and restored, and each content is read once.
+//! Tests that a mail is identified by its content: file names are reused, overwritten, moved and restored, and each
+//! content is read once.
 
 use std::{fs, io::Write as _, path::Path, time::Duration};
 

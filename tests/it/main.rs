@@ -1,4 +1,4 @@
-//! The program as a whole: one binary, one file per behaviour, every test through one [`support::test_home::TestHome`].
+//! Integration tests: one binary, one file per behaviour, every test through one [`support::test_home::TestHome`].
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

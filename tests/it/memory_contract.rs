@@ -1,5 +1,5 @@
-//! One contract for every place vectors can be: beside the tasks, and on a Qdrant server (Qdrant's engine on loopback; a
-//! server of one's own as well when `QDRANT_URL` names it). `IT_CASES` says how many random deeds.
+//! Tests the contract of every vector store: the embedded one and a Qdrant server (Qdrant's engine on loopback, and the
+//! server that `QDRANT_URL` names, if it is set). `IT_CASES` says how many random operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What happens to the memory when things go wrong: kills, a server that is away, vectors of another kind, rows that are
-//! no vectors. Nothing is lost, it is said once, and it heals by itself.
+//! Tests the memory under faults: kills, a server that is away, vectors of another kind, rows that are no vectors.
+//! Nothing is lost, each fault is reported once, and the memory recovers by itself.
 
 use std::{
     process::Stdio,

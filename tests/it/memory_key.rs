@@ -1,4 +1,5 @@
-//! The keys of the memory's servers are as private as a model's, and mail text goes only where it was configured to.
+//! Tests that the API keys of the memory's servers stay private, and that mail text goes only to the configured
+//! address.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The memory moves: to a server and back, to another embedder and back, by a command or by the daemon it asks.
+//! Tests moving the memory to a server and back, and to another embedder and back, by a command or by the daemon.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{

@@ -1,7 +1,7 @@
-//! A Qdrant server that misbehaves: it dies while it learns, hangs, asks for a key, and ends any call in any way. Work goes
-//! on, and once it behaves again it holds what it should, no more and no less.
+//! Tests a Qdrant server that misbehaves: it dies while it stores, hangs, demands a key, and fails calls in any way.
+//! Work continues, and once the server behaves it holds exactly what it should.
 //!
-//! `IT_CASES` says how many misfortunes, `IT_KILLS` how often it dies.
+//! `IT_CASES` says how many faults, `IT_KILLS` how often it dies.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,5 @@
-//! The model is the attacker: it does what the mail says, and worse. Nothing risky happens without a person.
+//! Tests with a model that is the attacker: it does what the mail says, and worse. Nothing risky happens without a
+//! person.
 //!
 //! `IT_CASES` says how many generated mails (1,000 under `make crash`).
 

@@ -1,4 +1,4 @@
-//! What a model may cost: by the day and by the task, and when it is gone every door says so.
+//! Tests the budget of a model, per day and per task: when it is used up, every command says so.
 
 use std::time::Duration;
 

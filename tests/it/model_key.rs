@@ -1,4 +1,5 @@
-//! The key of a model: from a variable or a private file, on the wire and nowhere else. And one TLS provider.
+//! Tests that the key of a model is read from a variable or a private file and goes only to the server; and that there
+//! is one TLS provider.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 

@@ -1,4 +1,5 @@
-//! A model that fails in every way: nothing crashes, no task is lost, and the tasks are those there are without one.
+//! Tests a model that fails in every way: nothing crashes, no task is lost, and the tasks are those that there are
+//! without it.
 //!
 //! `IT_CASES` says how many malformed replies (1,000 under `make crash`).
 

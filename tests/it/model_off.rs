@@ -1,4 +1,4 @@
-//! The whole product with no model: every command, and nobody is asked.
+//! Tests every command with no model configured.
 
 use crate::support::{
     model_server::{Server, with_model},

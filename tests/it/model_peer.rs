@@ -1,4 +1,5 @@
-//! A real model server: llama.cpp with a very small model. It proves the wire (chat, schemas, errors), never the meaning.
+//! Tests with a real model server: llama.cpp with a very small model. They prove the protocol (chat, schemas, errors),
+//! not the quality of answers.
 //!
 //! `IT_PEER=long` works a mail with it (`make crash`).
 

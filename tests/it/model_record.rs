@@ -1,4 +1,5 @@
-//! What a model said is on the disk before it is used: heard again after a kill, never asked for on a replay.
+//! Tests that a model's answer is stored before it is used: after a kill it is read from the record, and a replay makes
+//! no call.
 
 use std::{process::Stdio, time::Duration};
 
@@ -57,8 +58,8 @@ async fn a_run_without_a_model_replays_with_one() {
     assert_eq!(server.count(), 0);
 }
 
-/// Both are read before either is stored. The one that comes second is refused, asks anew and finds the other's task; what
-/// it heard before, which its answer from the model had put on the disk, does not keep it from that.
+/// Both are read before either is stored. The one that comes second is refused, asks anew and finds the other's task;
+/// what it heard before, which its answer from the model had put on the disk, does not keep it from that.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_mails_about_one_invoice_read_at_once_are_one_task() {
     let home = TestHome::active();

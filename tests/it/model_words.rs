@@ -1,4 +1,4 @@
-//! With a model: the objective reads better, urgency is scored, drafts are worded, and all of it is on record.
+//! Tests what a model adds: better objectives, an urgency score, worded drafts, all of it recorded.
 
 use serde_json::json;
 

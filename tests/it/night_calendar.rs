@@ -1,5 +1,5 @@
-//! A year of nights under a clock of our own: every date exactly once, through both changes of the clocks, restarts,
-//! suspensions, crashes in the middle and people who run it by hand.
+//! Tests a year of nightly jobs under a simulated clock: exactly one per date, through both changes of daylight saving
+//! time, restarts, suspensions, crashes in the middle and manual runs.
 
 use std::collections::BTreeMap;
 

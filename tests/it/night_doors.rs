@@ -1,5 +1,5 @@
-//! What a person sees of the night: the answer to each correction, what-if, history, the digest, and the lines that are
-//! written again when they are lost.
+//! Tests what a person sees of the nightly job: the answer to each correction, what-if, history, the digest, and
+//! reflections that are written again when they are lost.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn lines(home: &TestHome) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Of the task a mail opened: several at once are numbered as they come.
+/// Returns the number of the task that a mail opened: tasks opened together are numbered in no fixed order.
 fn number(home: &TestHome, id: &str) -> String {
     home.sql_one(&format!(
         "SELECT number FROM task_owner JOIN tasks USING (task_id) WHERE source = 'email:<{id}@it.example>'"

@@ -1,7 +1,7 @@
-//! Sixty simulated days: what a person does consistently is learned within two nights, the agreement rises and stays,
-//! and an attacker with three mails in ten gets nothing.
+//! Tests sixty simulated days: what a person does consistently is learned within two nights, the agreement rises and
+//! stays high, and an attacker who sends three mails in ten gains nothing.
 //!
-//! `IT_DAYS` and `IT_SEEDS` make it long (`make night`); `IT_CURVE` names the file the curve is drawn into.
+//! `IT_DAYS` and `IT_SEEDS` make it long (`make night`); `IT_CURVE` names the file that the curve is drawn into.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Rewriting the rules: old or new bytes whatever happens, fuzzed edits never make an invalid file, rollback is the old
-//! file byte for byte, and questions are answered in the approval queue.
+//! Tests rewriting the rules: the file always holds the old or the new bytes, fuzzed edits never make an invalid file,
+//! a rollback restores the old file byte for byte, and questions are answered in the approval queue.
 
 use std::{fs, process::Stdio};
 

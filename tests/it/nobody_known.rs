@@ -1,4 +1,4 @@
-//! A person who gave no name: the sample person is nobody's name but the sample account's.
+//! Tests a person who configured no name: the name of the sample person is used for the sample account only.
 
 use adjutant::clock::Clock;
 

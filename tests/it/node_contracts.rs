@@ -1,4 +1,5 @@
-//! Who writes what: the table of the specification, checked on everything the samples leave behind.
+//! Tests which node may write what: the table of the specification, checked on everything that the samples leave
+//! behind.
 
 use std::collections::BTreeSet;
 

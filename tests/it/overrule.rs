@@ -1,4 +1,4 @@
-//! A person's word beats the reading of a mail, and numbers stay with what they mean.
+//! Tests that a person's decision overrules the reading of a mail, and that task numbers keep their meaning.
 
 use adjutant::{
     app::NewTask,

@@ -1,4 +1,5 @@
-//! A pipe in place of a file of the home: no command waits for its other end, and who needs the file names it.
+//! Tests a pipe in the place of a file of the home: no command waits for its other end, and one that needs the file
+//! names it.
 
 use std::{
     fs,
@@ -20,8 +21,8 @@ fn worked_house() -> TestHome {
     test_home
 }
 
-/// Runs commands of every kind. `doctor` says that all is well only when the file was put right meanwhile; what is wrong is
-/// named with the file.
+/// Runs commands of every kind. `doctor` says that all is well only when the file was put right meanwhile; what is
+/// wrong is named with the file.
 fn check(test_home: &TestHome, path: &Path) {
     pipe_at(path);
     let name = path.file_name().unwrap().to_str().unwrap();

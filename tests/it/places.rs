@@ -1,5 +1,5 @@
-//! Every commit, every call to a mailbox, a source or a transport, and every change of a file that must survive has a
-//! place to die: the code is read for them.
+//! Checks in the source that every commit, every call to a mailbox, a source or a transport, and every change of a file
+//! that must survive has a failpoint.
 
 use std::{fs, path::Path};
 

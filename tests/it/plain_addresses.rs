@@ -1,4 +1,5 @@
-//! An address that is not plain is nobody's but its own: it neither verifies nor stands for a person of a similar one.
+//! Tests that an address that is not plain never counts as a similar plain one: it neither verifies a sender nor stands
+//! for a known person.
 
 use crate::{attacker::invitation, support::test_home::TestHome};
 

@@ -1,4 +1,5 @@
-//! A broken policy.yml: nobody knows what the person allows, so every effect waits, with the reason, until it is whole.
+//! Tests a broken policy.yml: nobody knows what the person allows, so every effect waits, with the reason, until the
+//! file is valid.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! A Qdrant server on loopback: Qdrant's own engine behind Qdrant's own protocol (`scripts/peer_qdrant.py`). It can die and
-//! come back with what it held, lose its disk, hang, be slow, and fail any call before or after carrying it out.
+//! A Qdrant server on loopback: Qdrant's own engine behind Qdrant's own protocol (`scripts/peer_qdrant.py`). It can die
+//! and come back with its data, lose its disk, hang, be slow, and fail any call before or after carrying it out.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

@@ -1,4 +1,5 @@
-//! `data/hitl_queue/`: a view of the database that scripts can answer through, and nothing else can.
+//! Tests `data/hitl_queue/` ("human in the loop"): a view of the database in which scripts can decide items, and do
+//! nothing else.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! A mail that the reader panics over, or does not come back from, is parked alone: its neighbours are worked, the pass
-//! ends, and nobody reads it again at every poll.
+//! Tests that a mail over which the parser panics or hangs is parked alone: the other mails are worked, the pass ends,
+//! and the mail is not tried again at every poll.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

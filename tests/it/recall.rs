@@ -1,4 +1,4 @@
-//! Found again in other words, with the reasons for it, and never in another account.
+//! Tests that documents are found in other words, with reasons, and never in another account.
 
 use std::{collections::HashMap, fs, path::Path, sync::Arc};
 

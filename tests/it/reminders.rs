@@ -1,5 +1,5 @@
-//! A reminder is done when it was shown at its time or at the next start after it: never before, never lost, never after
-//! a cancellation. The oracle is what was asked for and what was printed.
+//! Tests that a reminder is done when it was shown at its time or at the next start after it: never before, never lost,
+//! never after a cancellation. The oracle is what was asked for and what was printed.
 
 use std::collections::HashMap;
 

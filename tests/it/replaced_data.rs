@@ -1,4 +1,5 @@
-//! A data folder that is put back under a running daemon: the daemon stops, and nothing leaves from the deleted database.
+//! Tests a data folder that is replaced under a running daemon: the daemon stops, and nothing is sent from the deleted
+//! database.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Runs again: from the record with nobody asked, and as an experiment that touches nothing.
+//! Tests replaying a run from its record without any call, and forking it as an experiment without effects.
 
 use adjutant::model::NodeName;
 

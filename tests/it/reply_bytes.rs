@@ -1,5 +1,5 @@
-//! Whatever a mail carries in its subject, its names and its text: the reply says in its bytes what its fields say, so
-//! that policy never has to deny one for words the program itself wrote.
+//! Tests that the bytes of a reply say what its fields say, whatever the subject, names and text of the mail contain,
+//! so that the policy never denies a reply because of what the program itself wrote.
 
 use adjutant::{
     ingest::{TrustedServers, parse_mail},

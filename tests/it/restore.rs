@@ -1,5 +1,5 @@
-//! Data put back from a copy: of the file, of the folder, of the whole home with its mailbox. What has left does not leave
-//! again, and what was approved before is asked about anew. The oracle is what the transport was handed.
+//! Tests restoring data from a copy: of the file, of the folder, of the whole home with its mailbox. What was sent is
+//! not sent again, and what was approved before is asked about again. The oracle is what the transport received.
 //!
 //! `IT_CASES` says how many random schedules of copies, restores and sends.
 

@@ -1,4 +1,4 @@
-//! A failed step is a person's to decide, once.
+//! Tests that a person decides about a failed step (retry, skip or cancel), exactly once.
 
 use adjutant::model::{DecisionKind, TaskStatus};
 

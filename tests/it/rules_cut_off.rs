@@ -1,4 +1,5 @@
-//! A rules file that was cut off by a full disk or a killed editor: it never counts, and the last good one is not lost.
+//! Tests a rules file that was truncated by a full disk or a killed editor: it never takes effect, and the last good
+//! one is not lost.
 
 use adjutant::rules::{BUILT_IN, END_MARKER};
 

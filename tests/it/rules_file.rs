@@ -1,4 +1,4 @@
-//! The rules file while people edit it: a broken one never counts and never goes unsaid.
+//! Tests the rules file while people edit it: a broken one never takes effect and is always reported.
 
 use crate::support::test_home::{Kind, TestHome};
 

@@ -1,4 +1,4 @@
-//! A broken rules file takes effect in no process: the last good set counts, and every command says so.
+//! Tests that a broken rules file takes effect in no process: the last good set counts, and every command says so.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

@@ -1,4 +1,4 @@
-//! The first look: every sample mail is accounted for, and a second look changes nothing.
+//! Tests the first run on the sample mails: every one is accounted for, and a second run changes nothing.
 
 use adjutant::model::MailState;
 

@@ -1,4 +1,5 @@
-//! The database beside the words of the model: the same sets, the same pairs, and nothing a newer program wrote.
+//! Tests that the database agrees with the types in `model` (the same sets of states, the same allowed pairs), and that
+//! a newer database is refused.
 
 use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 

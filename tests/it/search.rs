@@ -1,4 +1,4 @@
-//! Found by words and by meaning, in English and Hebrew, with the reasons.
+//! Tests search by words and by meaning, in English and Hebrew, with its reasons.
 
 use adjutant::{memory::MatchKind, store::Write};
 

@@ -1,5 +1,6 @@
-//! What a person says while a message is being drafted still counts: cancelled, done, changed, said otherwise, paused or
-//! observed before `sending` is on the disk, it does not leave. The oracle is the spool of the transport, or Gmail.
+//! Tests that what a person does while a message is being drafted still counts: if they cancel, finish or change the
+//! task, decide otherwise, pause or observe before `sending` is stored, the message is not sent. The oracle is the
+//! spool of the transport, or Gmail.
 //!
 //! `IT_CASES` says how many random schedules.
 

@@ -1,4 +1,4 @@
-//! Sent once, whatever the transport does; and what is not known is said.
+//! Tests that a message is sent once whatever the transport does, and that an unknown outcome is reported.
 
 use adjutant::{
     app::DecisionInput,

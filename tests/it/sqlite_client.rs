@@ -1,4 +1,4 @@
-//! A person looks into their own data with the `sqlite3` of their distribution, which may be years old.
+//! Tests that a person can read their data with the `sqlite3` of their distribution, which may be years old.
 
 use std::process::{Command, Stdio};
 

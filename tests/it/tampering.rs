@@ -1,5 +1,5 @@
-//! What is approved is what runs: any change after the yes, any second use, anything too old or of another task, and it
-//! does not run.
+//! Tests that exactly what was approved is carried out: after any change, any second use, too much time, or for another
+//! task, it is not.
 
 use adjutant::{
     app::DecisionInput,

@@ -1,5 +1,5 @@
-//! Times nobody meant: a mail, a calendar, a file or a person may name any. Only 1970 to 9998 counts, whatever does not is
-//! absent, and a mail that arrived is worked.
+//! Tests absurd times: a mail, a calendar, a file or a person may name any. Only 1970 to 9998 counts, everything else
+//! is treated as absent, and a mail that arrived is worked.
 
 use std::time::{Duration, SystemTime};
 
@@ -123,7 +123,8 @@ fn a_time_a_person_types_that_does_not_count_is_an_error() {
     assert_eq!(home.count("tasks"), 1);
 }
 
-/// Old by its Date, new by its arrival: it is worked. A mailbox that was copied has old mail in new files, which is not.
+/// Old by its Date, new by its arrival: it is worked. A mailbox that was copied has old mail in new files, which is
+/// not.
 #[tokio::test]
 async fn what_arrived_now_is_worked_however_old_its_date_is() {
     let home = TestHome::active();
@@ -152,7 +153,7 @@ async fn what_arrived_now_is_worked_however_old_its_date_is() {
     );
 }
 
-/// Of a long conversation only what is shown is read.
+/// Only the mails of a long conversation that are shown are read.
 #[tokio::test]
 async fn the_newest_mails_of_a_conversation_are_shown() {
     let home = TestHome::active();

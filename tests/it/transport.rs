@@ -1,8 +1,9 @@
-//! A transport may hang, read half, leave a child behind, die or end with any code: nothing is sent twice, nobody waits
-//! for ever, and a person is told within the patience. The oracle is the spool of what the transport accepted.
+//! Tests transports that hang, read half of a message, leave a child behind, die or end with any code: nothing is sent
+//! twice, nobody waits forever, and a person is told within the timeout. The oracle is the spool of what the transport
+//! accepted.
 //!
-//! `IT_CASES` says how many messages meet each misbehaviour, `IT_ROUNDS` how many each exit code (a few codes once
-//! otherwise), `IT_PATIENCE` the patience in seconds of the test that measures it (60: the default, not configured).
+//! `IT_CASES` says how many messages meet each fault, `IT_ROUNDS` how many each exit code (a few codes once by
+//! default), `IT_PATIENCE` the timeout in seconds of the test that measures it (60 is the default of the program).
 
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
-//! One row that cannot be read fails no list, no loop and no night. It is left out, `doctor` names it, what stands for work
-//! is parked, and the neighbours go on.
+//! Tests that a row which cannot be read fails no list, no loop and no nightly job. It is skipped, `doctor` names it, a
+//! run over it is parked, and all other rows are processed.
 //!
-//! Every text column of every table is tried, as the schema has them; `IT_CASES` says how many of a run.
+//! Every text column of every table is tried, as the schema has them; `IT_CASES` says how many per run.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! `usearch` (HNSW, a byte per dimension) over the vectors and questions that `benches/memory.rs` writes.
+//! Measures `usearch` (HNSW, int8) over the vectors and queries that `benches/memory.rs` writes, for comparison.
 
 use std::{fs, time::Instant};
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let built = watch.elapsed().as_secs_f64();
     let each = (anonymous()? - before) / vectors.len() as f64;
-    // One account of ten is another's, as in the bench.
+    // One in ten vectors belongs to another account, as in that benchmark.
     let ours = |key: u64| !key.is_multiple_of(10);
     let (mut times, mut found) = (Vec::new(), 0);
     for question in questions {
@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// Returns the exact ten nearest vectors.
 fn right(vectors: &[[f32; DIMENSION]], question: &[f32; DIMENSION]) -> Vec<u64> {
     let mut scores: Vec<(f32, u64)> = vectors
         .iter()
@@ -59,6 +60,7 @@ fn right(vectors: &[[f32; DIMENSION]], question: &[f32; DIMENSION]) -> Vec<u64> 
     scores.into_iter().take(TOP).map(|(_, nth)| nth).collect()
 }
 
+/// Returns the anonymous resident memory of this process in bytes.
 fn anonymous() -> Result<f64, Box<dyn std::error::Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).ok_or("RssAnon")?;

@@ -1,13 +1,13 @@
-//! Character references in HTML.
+//! Decodes character references in HTML.
 
 use mail_parser::decoders::html::add_html_token;
 
 use crate::ingest::mime::charset;
 
-/// Longest name looked for; `CounterClockwiseContourIntegral` is the longest there is.
+/// Longest name that is looked for. `CounterClockwiseContourIntegral` is the longest that exists.
 const MAX_NAME_BYTES: usize = 34;
 
-/// Appends `text` with its references decoded; what is no reference stays as written.
+/// Appends `text` with its references decoded. Anything else stays as it is written.
 pub(crate) fn push_decoded(out: &mut String, text: &str) {
     let mut pieces = text.split('&');
     out.push_str(pieces.next().unwrap_or_default());
@@ -16,6 +16,7 @@ pub(crate) fn push_decoded(out: &mut String, text: &str) {
     }
 }
 
+/// Appends what follows an `&`: the character of a reference and the rest, or the text as it is written.
 fn push_reference(out: &mut String, piece: &str) {
     let end = piece
         .bytes()
@@ -41,13 +42,14 @@ fn push_reference(out: &mut String, piece: &str) {
     out.push_str(closed.unwrap_or(rest));
 }
 
-/// `&#146;` is no control character to anyone but the standard: it means the byte of that number.
+/// Returns the character of a reference such as `&#146;`. The standard calls it a control character, but senders and
+/// browsers mean the byte of that number in windows-1252.
 fn decode_windows_1252_reference(name: &str) -> Option<String> {
     let number: u8 = name.strip_prefix('#')?.parse().ok().filter(|number| (0x80..=0x9f).contains(number))?;
     Some(charset::decode(&[number], Some("windows-1252")))
 }
 
-/// References browsers accept without the semicolon and senders write so.
+/// References that browsers accept without the semicolon, and that senders write so.
 const WITHOUT_SEMICOLON: &[&str] = &["amp", "lt", "gt", "quot", "nbsp", "copy", "reg"];
 
 #[cfg(test)]

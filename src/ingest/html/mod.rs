@@ -1,4 +1,4 @@
-//! HTML to the text that a person would see. A page is read once, front to back, without recursion.
+//! Converts HTML to the text that a person would see. A page is read once, front to back, without recursion.
 
 mod entity;
 mod render;

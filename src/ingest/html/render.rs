@@ -1,6 +1,8 @@
-//! HTML to the text a person would see, with its blocks as lines, its cited quotes as `> ` lines, and its links.
+//! Renders HTML as the text that a person would see: blocks as lines, cited quotes as `> ` lines, and links with their
+//! targets.
 //!
-//! Written for hostile input: one pass, no recursion, bounded stack. Text a person cannot see is not in the result.
+//! Written for hostile input: one pass, no recursion, a bounded stack. Text that a person cannot see is not in the
+//! result.
 
 use super::{
     entity::push_decoded,
@@ -12,21 +14,23 @@ use crate::{
     model::mail::Link,
 };
 
-/// Deeper elements are read as if they were one; real pages stay far below.
+/// Depth of open elements. Deeper ones are treated as one element; real pages stay far below.
 const MAX_OPEN_ELEMENTS: usize = 256;
-/// How far up an end tag looks for its start.
+/// How far up the stack an end tag looks for its start tag.
 const MAX_END_TAG_SEARCH: usize = 64;
-/// A page with pictures and no more words than these is made of its pictures.
+/// A page with pictures and at most this many words says its message in its pictures.
 const IMAGE_ONLY_WORDS: usize = 12;
-/// Levels of quotes that are drawn.
+/// How many levels of quotes are rendered.
 const MAX_QUOTE_DEPTH: usize = 8;
 
+/// The visible text of a page, and its links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HtmlText {
     pub text: String,
     pub links: Vec<Link>,
 }
 
+/// Renders a page. Stops once the text is longer than any that is kept.
 pub fn html_to_text(html: &str) -> HtmlText {
     let mut tokens = HtmlTokeniser::new(html);
     let mut drawn = HtmlRenderer::default();
@@ -47,33 +51,36 @@ pub fn html_to_text(html: &str) -> HtmlText {
     drawn.output
 }
 
+/// An open element, as far as it affects the text inside it.
 struct Element {
     name: TagName,
     visibility: Visibility,
     is_quote: bool,
 }
 
+/// The state of one rendering.
 #[derive(Default)]
 struct HtmlRenderer<'a> {
     output: HtmlText,
     title: &'a str,
     has_images: bool,
     open_elements: Vec<Element>,
-    /// Line breaks owed before the next word.
+    /// Line breaks to be written before the next word.
     pending_breaks: usize,
     pending_space: bool,
     pending_bullet: bool,
-    /// The last character that can be seen is a colon: asked at every quote, so kept and not looked for.
+    /// Whether the last visible character is a colon. Needed at every quote, so it is tracked rather than searched for.
     ends_with_colon: bool,
     quote_depth: usize,
     pre_depth: usize,
-    /// The target, and where its text starts.
+    /// The target of the open link, and where its text starts in the output.
     link: Option<(String, usize)>,
+    /// Buffer for decoded text, reused to save allocations.
     scratch: String,
 }
 
 impl HtmlRenderer<'_> {
-    /// A page made of pictures says what it is in its title alone.
+    /// Puts the title in front of a page that consists of pictures: nothing else says what the page is about.
     fn prepend_title_if_image_only(&mut self) {
         if self.has_images && self.output.text.split_whitespace().nth(IMAGE_ONLY_WORDS).is_none() {
             let said = std::mem::take(&mut self.output.text);
@@ -87,10 +94,12 @@ impl HtmlRenderer<'_> {
         }
     }
 
+    /// Returns the visibility of text at this point.
     fn visibility(&self) -> Visibility {
         self.open_elements.last().map_or_else(Visibility::default, |element| element.visibility)
     }
 
+    /// Appends text if a person would see it.
     fn push_text(&mut self, text: &str) {
         if text.is_empty() || !self.visibility().is_visible() {
             return;
@@ -106,6 +115,7 @@ impl HtmlRenderer<'_> {
         }
     }
 
+    /// Appends decoded text, with white space collapsed as a browser does.
     fn push_words(&mut self, text: &str) {
         if self.pre_depth > 0 {
             return self.push_preformatted(text);
@@ -120,6 +130,7 @@ impl HtmlRenderer<'_> {
         self.pending_space |= !first && text.ends_with(char::is_whitespace);
     }
 
+    /// Appends text of a `<pre>` element, which keeps its lines and spaces.
     fn push_preformatted(&mut self, text: &str) {
         let mut lines = text.split('\n');
         self.push_word(lines.next().unwrap_or_default().trim_end_matches('\r'));
@@ -129,6 +140,7 @@ impl HtmlRenderer<'_> {
         }
     }
 
+    /// Appends a word after whatever is due before it: line breaks, quote marks, a space, a bullet.
     fn push_word(&mut self, word: &str) {
         if word.is_empty() {
             return;
@@ -149,13 +161,14 @@ impl HtmlRenderer<'_> {
         }
         (self.pending_breaks, self.pending_space) = (0, false);
         text.push_str(word);
-        // A word of white space alone, in a <pre>, leaves what was seen before it.
+        // A word that is only white space, as in `<pre>`, does not change what was last visible.
         let seen = word.trim_end();
         if !seen.is_empty() {
             self.ends_with_colon = seen.ends_with(':');
         }
     }
 
+    /// Opens an element: records breaks, links and quotes, and what it hides.
     fn start_element(&mut self, name: TagName, rest: &str) {
         self.close_implied_element(name);
         let marks = TagAttributes::parse(rest);
@@ -189,6 +202,7 @@ impl HtmlRenderer<'_> {
         self.open_elements.push(Element { name, visibility: sight, is_quote: quote });
     }
 
+    /// Closes an element and everything that is still open inside it.
     fn end_element(&mut self, name: TagName) {
         if name.bytes() == b"a" {
             self.close_link();
@@ -203,6 +217,7 @@ impl HtmlRenderer<'_> {
         self.pop(from_top + 1);
     }
 
+    /// Closes the innermost `count` elements.
     fn pop(&mut self, count: usize) {
         for _ in 0..count {
             if let Some(element) = self.open_elements.pop() {
@@ -212,7 +227,8 @@ impl HtmlRenderer<'_> {
         }
     }
 
-    /// A block ends an open paragraph, an item the item before: otherwise a hidden one would hide all that follows.
+    /// Closes the element that a new one ends without an end tag: a block ends a paragraph, an item the item before it.
+    /// Otherwise a hidden one would hide everything that follows.
     fn close_implied_element(&mut self, name: TagName) {
         let Some(top) = self.open_elements.last().map(|element| element.name) else { return };
         let ends = match top.bytes() {
@@ -225,6 +241,7 @@ impl HtmlRenderer<'_> {
         }
     }
 
+    /// Begins a link, unless it is invisible or there are too many.
     fn open_link(&mut self, marks: &TagAttributes<'_>) {
         self.close_link();
         if !marks.href.is_empty() && self.visibility().is_visible() && self.output.links.len() < LINKS {
@@ -234,6 +251,7 @@ impl HtmlRenderer<'_> {
         }
     }
 
+    /// Ends the open link and records it with its text.
     fn close_link(&mut self) {
         let Some((href, start)) = self.link.take() else { return };
         let text = self.output.text.get(start..).unwrap_or_default().trim().to_owned();
@@ -241,13 +259,13 @@ impl HtmlRenderer<'_> {
     }
 }
 
-/// The attributes that matter here.
+/// The attributes of a tag that matter here.
 #[derive(Default)]
 struct TagAttributes<'a> {
     style: &'a str,
     href: &'a str,
     hidden: bool,
-    /// A mail program marked it as a quote of an earlier mail.
+    /// Whether a mail program marked the element as a quote of an earlier mail.
     is_citation: bool,
 }
 
@@ -273,7 +291,7 @@ impl<'a> TagAttributes<'a> {
     }
 }
 
-/// Line breaks around an element: two are an empty line.
+/// Returns the number of line breaks around an element. Two make an empty line.
 fn line_breaks_around(name: TagName) -> usize {
     match name.bytes() {
         b"p" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"ul" | b"ol" | b"table" | b"blockquote" | b"pre"
@@ -285,10 +303,12 @@ fn line_breaks_around(name: TagName) -> usize {
     }
 }
 
+/// Returns whether the content of an element is not text for a reader.
 fn is_raw(name: TagName) -> bool {
     matches!(name.bytes(), b"script" | b"style" | b"template" | b"xml" | b"svg")
 }
 
+/// Returns whether an element has no end tag.
 fn is_void(name: TagName) -> bool {
     matches!(
         name.bytes(),

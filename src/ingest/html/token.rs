@@ -1,8 +1,9 @@
-//! HTML taken apart into text and tags, in one forward pass.
+//! Splits HTML into text and tags, in one forward pass.
 //!
-//! Broken markup never makes it look twice at the same bytes: a search that reached the end is not tried again.
+//! Broken markup never has the same bytes searched twice: a search that reached the end is not repeated, which keeps
+//! this linear.
 
-/// A lower-case tag name; only the first bytes count, no name we know is longer.
+/// A tag name in lower case. Only the first 12 bytes are kept; no name that matters here is longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TagName {
     bytes: [u8; 12],
@@ -23,20 +24,23 @@ impl TagName {
     }
 }
 
+/// A piece of HTML. Comments and declarations are empty texts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum HtmlToken<'a> {
     Text(&'a str),
-    /// With what stands behind the name.
+    /// A start tag with its attributes as they are written.
     Start(TagName, &'a str),
     End(TagName),
 }
 
+/// The tokeniser. Its flags say which searches can still succeed in the rest of the input.
 pub(crate) struct HtmlTokeniser<'a> {
     rest: &'a str,
-    /// A quoted attribute value may still end.
+    /// Whether a quoted attribute value may still end.
     may_close_quote: bool,
-    /// A `>` may still follow.
+    /// Whether a `>` may still follow.
     may_close_tag: bool,
+    /// Whether a `-->` may still follow.
     may_close_comment: bool,
 }
 
@@ -45,13 +49,14 @@ impl<'a> HtmlTokeniser<'a> {
         Self { rest: html, may_close_quote: true, may_close_tag: true, may_close_comment: true }
     }
 
+    /// Moves the cursor by `len` bytes. Returns what was passed.
     fn consume(&mut self, len: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
         self.rest = rest;
         taken
     }
 
-    /// Steps over everything up to and with the end tag of a raw element (`script`, `style`, …); what stood in it.
+    /// Skips a raw element (`script`, `style`, …) including its end tag. Returns what was inside.
     pub(crate) fn skip_raw(&mut self, name: TagName) -> &'a str {
         let inside = self.rest;
         while let Some(at) = self.rest.find("</") {
@@ -68,6 +73,7 @@ impl<'a> HtmlTokeniser<'a> {
         inside
     }
 
+    /// Reads the tag or comment at the cursor; none when the `<` begins neither.
     fn read_tag(&mut self) -> Option<HtmlToken<'a>> {
         let inside = self.rest.get(1..)?;
         let first = inside.bytes().next()?;
@@ -94,7 +100,8 @@ impl<'a> HtmlTokeniser<'a> {
         })
     }
 
-    /// Bytes up to the closing `>`, looking past quoted values.
+    /// Returns the length up to the closing `>`. A `>` inside a quoted value does not count unless no quote is ever
+    /// closed.
     fn tag_len(&mut self, inside: &str) -> Option<usize> {
         if !self.may_close_tag {
             return None;
@@ -112,6 +119,7 @@ impl<'a> HtmlTokeniser<'a> {
     }
 }
 
+/// Returns the length up to the first `>` outside quoted values.
 fn tag_len_skipping_quotes(inside: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = 0;
@@ -119,7 +127,7 @@ fn tag_len_skipping_quotes(inside: &str) -> Option<usize> {
         match quote {
             Some(open) if byte == open => quote = None,
             Some(_) => {}
-            // Only a value can be quoted; an apostrophe elsewhere is just one.
+            // Only a value can be quoted; an apostrophe elsewhere has no meaning.
             None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
             None if byte == b'>' => return Some(at),
             None => {}
@@ -131,6 +139,7 @@ fn tag_len_skipping_quotes(inside: &str) -> Option<usize> {
     None
 }
 
+/// Splits a tag into its name and the rest.
 fn split_name(tag: &str) -> (&str, &str) {
     let end = tag.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || byte == b':' || byte == b'-'));
     end.and_then(|end| tag.split_at_checked(end)).unwrap_or((tag, ""))
@@ -151,7 +160,7 @@ impl<'a> Iterator for HtmlTokeniser<'a> {
     }
 }
 
-/// The attributes of a start tag, as written: `(name, value)`.
+/// Returns the attributes of a start tag as `(name, value)`, undecoded.
 pub(crate) fn attributes(mut rest: &str) -> impl Iterator<Item = (&str, &str)> {
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/' || c == '=');

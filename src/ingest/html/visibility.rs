@@ -1,13 +1,13 @@
-//! Whether a style attribute lets a person see the text inside.
+//! Decides whether a style attribute lets a person see the text inside. Text that nobody sees must not reach a reader.
 
-/// What an element passes on to the ones inside it.
+/// What an element passes on to the elements inside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Visibility {
-    /// `display: none` and its like: nothing inside can undo it.
+    /// `display: none` and the like, which nothing inside can undo.
     hidden: bool,
-    /// `font-size: 0`: a size inside undoes it (layout tables do this to close gaps).
+    /// `font-size: 0`, which another size inside undoes. Layout tables use it to close gaps.
     is_zero_size: bool,
-    /// `visibility: hidden`: `visible` inside undoes it.
+    /// `visibility: hidden`, which `visible` inside undoes.
     is_visibility_hidden: bool,
 }
 
@@ -16,12 +16,13 @@ impl Visibility {
         !(self.hidden || self.is_zero_size || self.is_visibility_hidden)
     }
 
+    /// Returns the visibility inside a hidden element.
     pub(crate) const fn hide(mut self) -> Visibility {
         self.hidden = true;
         self
     }
 
-    /// The sight inside an element with this style.
+    /// Returns the visibility inside an element with this style.
     pub(crate) fn with_style(mut self, style: &str) -> Visibility {
         let (mut flat, mut clipped) = (false, false);
         for (name, value) in style.split(';').filter_map(|rule| rule.split_once(':')) {
@@ -49,7 +50,7 @@ impl Visibility {
     }
 }
 
-/// `0`, `0px`, `0.0em` but not `0.9em`.
+/// Returns whether a length is zero: `0`, `0px` or `0.0em`, but not `0.9em`.
 fn is_zero(value: &str) -> bool {
     let number = value.split(|c: char| !(c.is_ascii_digit() || c == '.')).next().unwrap_or_default();
     number.contains('0') && number.chars().all(|c| c == '0' || c == '.')

@@ -1,7 +1,7 @@
-//! Address fields to people.
+//! Parses address fields.
 //!
-//! An address is kept as its sender wrote it, but for ASCII letters in lower case. One that is not plain never becomes
-//! another, plain one: it belongs to nobody we know how to compare.
+//! An address is kept as its sender wrote it, except that ASCII letters become lower case. An address that is not plain
+//! is never turned into another, plain one: otherwise a sender could pass for somebody else.
 
 use mail_parser::{HeaderValue, parsers::MessageStream};
 
@@ -14,15 +14,17 @@ use crate::{
     model::Address,
 };
 
+/// The people in the fields of one name.
 #[derive(Debug, Default)]
 pub(crate) struct AddressList {
     pub(crate) addresses: Vec<Address>,
-    /// Of all, before the bound.
+    /// Number of people in the fields, including those beyond the bound.
     pub(crate) total: usize,
+    /// Number of hidden or deceptive characters in names and addresses.
     pub(crate) tricks: u32,
 }
 
-/// Everyone in all fields of that name, the ASCII letters of addresses in lower case.
+/// Returns everyone in all fields of that name, with the ASCII letters of addresses in lower case.
 pub(crate) fn parse_addresses(headers: &Headers<'_>, field: &str) -> AddressList {
     let mut people = AddressList::default();
     for value in headers.all(field) {
@@ -40,15 +42,15 @@ pub(crate) fn parse_addresses(headers: &Headers<'_>, field: &str) -> AddressList
     people
 }
 
-/// A field as it was written, and how far its addresses were found in it.
+/// A field as it was written, and how far its addresses have been found in it.
 struct WrittenField<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl WrittenField<'_> {
-    /// Returns whether the address stands in the field just so, behind those found before. The parser leaves out
-    /// comments and backslashes, and so makes one address of another.
+    /// Returns whether the address occurs literally in the field, after those found before. The parser drops comments
+    /// and backslashes, and so can make one address of another.
     fn contains_next(&mut self, address: &str) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let is_edge = |byte: Option<&u8>| {
@@ -67,6 +69,7 @@ impl WrittenField<'_> {
 }
 
 impl AddressList {
+    /// Adds a person, without an address if the one that the parser returns was not written like that.
     fn add(&mut self, one: &mail_parser::Addr<'_>, written: &mut WrittenField<'_>) {
         if self.addresses.len() >= RECIPIENTS {
             self.total += 1;
@@ -77,10 +80,11 @@ impl AddressList {
         self.tricks += strip_hidden_chars(addr).tricks + name.as_ref().map_or(0, |name| name.tricks);
         let name = name.map(|name| collapse_whitespace(&name.text)).filter(|name| !name.is_empty());
         let (name, addr) = match name {
-            // A name alone that is an address, as some programs write it.
+            // Some programs write the address as a name and nothing else.
             Some(name) if addr.is_empty() && is_address(&name) && written.contains_next(&name) => (None, name),
             name if addr.is_empty() || !is_address(addr) || written.contains_next(addr) => (name, addr.to_owned()),
-            // What was written is another address, which nobody can be written to.
+            // The sender wrote another address than the parser returns. Nobody can be written to under it, so it is
+            // kept as a name.
             name => (name.or_else(|| Some(addr.to_owned())), String::new()),
         };
         if addr.is_empty() && name.is_none() {
@@ -94,8 +98,9 @@ impl AddressList {
     }
 }
 
-/// Returns whether a field that holds one address holds it where every reader of mail looks for it: between angle
-/// brackets at its end, or alone with a comment. Neither a comment nor a quoted name can say another.
+/// Returns whether `address` is the only address of a field and stands where every mail program looks for it: in angle
+/// brackets at the end, or alone with a comment. A comment or quoted name then cannot make another program see another
+/// address.
 pub(crate) fn is_sole_address(field: &[u8], address: &str) -> bool {
     let field = field.trim_ascii();
     let is_it = |text: &[u8]| text.trim_ascii().eq_ignore_ascii_case(address.as_bytes());
@@ -111,7 +116,7 @@ pub(crate) fn is_sole_address(field: &[u8], address: &str) -> bool {
     is_it(bare) && (rest.is_empty() || (rest.starts_with(b"(") && rest.ends_with(b")")))
 }
 
-/// Whether every quote and every comment in the text has its end.
+/// Returns whether every quote and every comment in the text is closed.
 fn is_closed(text: &[u8]) -> bool {
     let (mut quoted, mut depth, mut escaped) = (false, 0_usize, false);
     for byte in text {
@@ -127,8 +132,8 @@ fn is_closed(text: &[u8]) -> bool {
     !quoted && depth == 0 && !escaped
 }
 
-/// Returns whether this is a plain address: ASCII, one `@`, before it letters, digits and the marks that need no quotes
-/// (RFC 5322 §3.2.3), behind it a domain of ordinary characters.
+/// Returns whether a text is a plain address: ASCII, one `@`, before it letters, digits and the characters that need no
+/// quotes (RFC 5322 §3.2.3), after it a domain of ordinary characters.
 pub(crate) fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else { return false };
     let is_local = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+-/=?^_`{|}~".contains(&byte);
@@ -183,7 +188,7 @@ mod tests {
             check(&format!("Eve <{odd}>"), &[(Some("Eve"), odd)]);
             assert!(!is_address(odd), "{odd:?}");
         }
-        // The parser takes these for karen's.
+        // The parser reads these as karen's address.
         check("Eve <kar\\en@work.example>", &[(Some("Eve"), "")]);
         check("<\\karen@work.example>", &[(Some("karen@work.example"), "")]);
         check("Eve <kar(x)en@work.example>", &[(Some("Eve (x)"), "")]);

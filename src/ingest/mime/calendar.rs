@@ -1,4 +1,4 @@
-//! The invitation that a calendar part holds.
+//! Reads the invitation in a calendar part.
 
 use crate::{
     icalendar::{FirstEvent, Property, UnfoldedCalendar},
@@ -35,6 +35,7 @@ fn organizer(event: &FirstEvent<'_>) -> Option<String> {
         .or_else(|| organizer.parameter("CN").map(to_short_line))
 }
 
+/// Returns a text as one line without hidden characters, cut to a bounded length.
 fn to_short_line(text: &str) -> String {
     truncate_chars(collapse_whitespace(&strip_hidden_chars(text).text), SHORT_CHARS).0
 }

@@ -1,8 +1,8 @@
-//! Bytes of a text part to text, whatever the sender claims about them.
+//! Decodes the bytes of a text part, whatever the sender declares about them.
 
 use mail_parser::decoders::charsets::map::charset_decoder;
 
-/// Decodes by the declared charset; a wrong or missing declaration is guessed around, never an error.
+/// Decodes by the declared charset. With a wrong or missing declaration the charset is guessed; there is no error.
 pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> String {
     let label = declared.unwrap_or("").trim().trim_matches('"');
     let plain = matches_any(label, &["", "utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968"]);
@@ -22,14 +22,15 @@ fn matches_any(label: &str, names: &[&str]) -> bool {
     names.iter().any(|name| label.eq_ignore_ascii_case(name))
 }
 
-/// Charsets whose ASCII bytes may mean something else.
+/// Returns whether ASCII bytes may mean something else in a charset.
 fn is_ascii_incompatible(label: &str) -> bool {
     ["utf-7", "utf-16", "utf-32", "iso-2022", "hz"]
         .iter()
         .any(|name| label.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
 }
 
-/// For bytes nobody declared: UTF-8, else Hebrew when most letters are in the Hebrew range, else Western.
+/// Decodes bytes without a declared charset: as UTF-8 if valid, as Hebrew when most letters are in its range, otherwise
+/// as Western European.
 pub(crate) fn guess_and_decode(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
@@ -38,7 +39,7 @@ pub(crate) fn guess_and_decode(bytes: &[u8]) -> String {
     charset_decoder(label).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), |decoder| decoder(bytes))
 }
 
-/// Most letters are where the eight-bit Hebrew charsets have theirs.
+/// Returns whether most letters are in the range of the eight-bit Hebrew charsets.
 pub(crate) fn looks_hebrew(bytes: &[u8]) -> bool {
     let hebrew = bytes.iter().filter(|byte| (0xE0..=0xFA).contains(*byte)).count();
     let latin = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();

@@ -1,26 +1,28 @@
-//! What a part says it is: Content-Type and Content-Disposition.
+//! Parses what a part declares about itself: Content-Type and Content-Disposition.
 
 use mail_parser::{ContentType, HeaderValue, parsers::MessageStream};
 
 use super::header::{Headers, field_parser_input};
 use crate::ingest::limits::PARAMETER_BYTES;
 
-/// Types are lower case; a missing or unreadable Content-Type is `text/plain`.
+/// The declarations of one part. Types are in lower case. A missing or unreadable Content-Type becomes the default of
+/// the context, usually `text/plain`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ContentHeaders {
     pub(crate) main_type: String,
     pub(crate) sub_type: String,
     pub(crate) boundary: Option<String>,
     pub(crate) charset: Option<String>,
-    /// Of a calendar part.
+    /// The method of a calendar part.
     pub(crate) method: Option<String>,
     pub(crate) file_name: Option<String>,
-    /// Lines ending in a space go on in the next (RFC 3676).
+    /// Whether lines that end with a space continue in the next (`format=flowed`, RFC 3676).
     pub(crate) is_flowed: bool,
     pub(crate) is_attachment: bool,
 }
 
 impl ContentHeaders {
+    /// Parses the headers of a part. `default` is the type of a part that declares none.
     pub(crate) fn from_headers(headers: &Headers<'_>, default: (&str, &str)) -> ContentHeaders {
         let mut content = ContentHeaders {
             main_type: default.0.to_owned(),
@@ -55,17 +57,18 @@ impl ContentHeaders {
         format!("{}/{}", self.main_type, self.sub_type)
     }
 
-    /// The boundary of a multipart that can be taken apart.
+    /// Returns the boundary of a multipart; none for anything that cannot be split into parts.
     pub(crate) fn parts_boundary(&self) -> Option<&str> {
         self.boundary.as_deref().filter(|boundary| self.main_type == "multipart" && !boundary.is_empty())
     }
 
-    /// Another whole message.
+    /// Returns whether the part is another message.
     pub(crate) fn is_message(&self) -> bool {
         self.main_type == "message" && matches!(self.sub_type.as_str(), "rfc822" | "global")
     }
 }
 
+/// Parses a field with parameters and passes it to `take`, if it is there and can be parsed.
 fn read_parameters(headers: &Headers<'_>, name: &str, take: impl FnOnce(&ContentType<'_>)) {
     let Some(value) = headers.first(name) else { return };
     let line = field_parser_input(value, PARAMETER_BYTES);

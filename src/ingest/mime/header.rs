@@ -1,4 +1,4 @@
-//! The header block of a message or part, as the raw fields it holds. Values stay undecoded here.
+//! Parses the header block of a message or part into raw fields. Values stay undecoded until they are asked for.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,21 @@ use mail_parser::{HeaderValue, parsers::MessageStream};
 use super::charset;
 use crate::ingest::limits::{ENCODED_WORD_BYTES, FIELD_BYTES, FIELDS};
 
+/// One header field.
 #[derive(Debug, Clone, Copy)]
 struct HeaderField<'a> {
     name: &'a [u8],
-    /// With its folds, without the last line break.
+    /// The value with its folds, without the last line break.
     value: &'a [u8],
 }
 
+/// The fields of one header block, in their order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Headers<'a> {
     fields: Vec<HeaderField<'a>>,
 }
 
-/// One physical line and where the next one starts.
+/// Returns one physical line and where the next one starts.
 pub(crate) fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
     let len = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
@@ -27,9 +29,10 @@ pub(crate) fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
 }
 
 impl<'a> Headers<'a> {
-    /// Reads fields from `at` on; returns where the body starts.
+    /// Parses fields from `at` on. Returns them and where the body starts.
     ///
-    /// A line that is no field ends the block and belongs to the body: a missing empty line must not eat the text.
+    /// A line that is no field ends the block and belongs to the body, so that a missing empty line does not cost any
+    /// text.
     pub(crate) fn parse(bytes: &'a [u8], mut at: usize) -> (Headers<'a>, usize) {
         let mut headers = Headers::default();
         let mut open: Option<(&'a [u8], usize)> = None;
@@ -39,7 +42,7 @@ impl<'a> Headers<'a> {
                 break next;
             }
             if matches!(line.first(), Some(b' ' | b'\t')) {
-                // A fold, or a stray indented line before the first field.
+                // A folded line, or a stray indented line before the first field.
             } else if let Some(name) = field_name(line) {
                 headers.push_field(bytes, open.take(), at);
                 open = Some((name, at + line.iter().position(|byte| *byte == b':').unwrap_or(0) + 1));
@@ -54,6 +57,7 @@ impl<'a> Headers<'a> {
         (headers, body)
     }
 
+    /// Records the open field, which ends at `end`, unless there are too many.
     fn push_field(&mut self, bytes: &'a [u8], open: Option<(&'a [u8], usize)>, end: usize) {
         let Some((name, start)) = open else { return };
         if self.fields.len() < FIELDS
@@ -67,6 +71,7 @@ impl<'a> Headers<'a> {
         self.fields.is_empty()
     }
 
+    /// Returns the values of all fields of that name, the topmost first.
     pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.fields
             .iter()
@@ -74,17 +79,17 @@ impl<'a> Headers<'a> {
             .map(|field| field.value)
     }
 
-    /// Names and values, the topmost first: what a server on the way adds stands above what it was given.
+    /// Returns names and values, the topmost first. Servers add their fields above those that they received.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         self.fields.iter().map(|field| (field.name, field.value))
     }
 
-    /// The topmost field of that name.
+    /// Returns the value of the topmost field of that name.
     pub(crate) fn first(&self, name: &str) -> Option<&'a [u8]> {
         self.all(name).next()
     }
 
-    /// Unfolded, encoded words decoded, ends trimmed.
+    /// Returns the topmost field of that name unfolded, with encoded words decoded and without white space at its ends.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let value = self.first(name)?;
         let line = text_parser_input(value, FIELD_BYTES);
@@ -96,18 +101,19 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The form mail-parser's field parsers want: valid UTF-8 where it can be had, and a line break at the end.
+/// Returns the first `max` bytes of a value in the form that mail-parser's field parsers need: UTF-8 where possible,
+/// with a line break at the end.
 pub(crate) fn field_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     let value = value.get(..max).unwrap_or(value);
-    // Raw bytes inside an encoded word are in the charset the word names; elsewhere nobody named one.
+    // Raw bytes inside an encoded word are in the charset that the word names; elsewhere no charset is declared.
     let as_is = std::str::from_utf8(value).is_ok() || value.windows(2).any(|pair| pair == b"=?");
     let mut line = if as_is { value.to_vec() } else { charset::guess_and_decode(value).into_bytes() };
     line.push(b'\n');
     Cow::Owned(break_unclosed_encoded_words(line))
 }
 
-/// Breaks the start of every encoded word that does not end within [`ENCODED_WORD_BYTES`]. The parser below us reads on to the end
-/// of the field for each of them, and then from the next one again.
+/// Breaks the start of every encoded word that does not end within [`ENCODED_WORD_BYTES`]. mail-parser reads to the end
+/// of the field for each of them and then starts again at the next, which would take quadratic time.
 fn break_unclosed_encoded_words(line: Vec<u8>) -> Vec<u8> {
     if line.len() <= ENCODED_WORD_BYTES {
         return line;
@@ -116,7 +122,7 @@ fn break_unclosed_encoded_words(line: Vec<u8>) -> Vec<u8> {
     let mut ends = pairs().filter(|(_, pair)| *pair == b"?=").map(|(at, _)| at).peekable();
     let mut open = Vec::new();
     for (at, _) in pairs().filter(|(_, pair)| *pair == b"=?") {
-        // The mark that starts a word is no end of it.
+        // The `?` that starts a word cannot be part of its end.
         while ends.next_if(|end| *end < at + 2).is_some() {}
         if ends.peek().is_none_or(|end| end - at > ENCODED_WORD_BYTES) {
             open.push(at);
@@ -133,8 +139,9 @@ fn break_unclosed_encoded_words(line: Vec<u8>) -> Vec<u8> {
     broken
 }
 
-/// For a person to read: bytes that nobody declared are Hebrew where they look it, and otherwise shown as unreadable, as
-/// other programs do, rather than as letters of a language that was only guessed.
+/// Returns the input for a field that a person reads. Bytes without a declared charset are decoded as Hebrew if they
+/// look like it, and are otherwise shown as unreadable, as other programs do, rather than as letters of a guessed
+/// language.
 fn text_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     let value = value.get(..max).unwrap_or(value);
     if std::str::from_utf8(value).is_err() && !charset::looks_hebrew(value) {
@@ -145,7 +152,8 @@ fn text_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     field_parser_input(value, max)
 }
 
-/// The name of a header field; white space before the colon is an obsolete but legal form.
+/// Returns the name of the header field on a line; none for any other line. White space before the colon is an obsolete
+/// but legal form.
 fn field_name(line: &[u8]) -> Option<&[u8]> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let name = line.get(..colon)?.trim_ascii_end();

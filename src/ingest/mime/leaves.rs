@@ -1,4 +1,4 @@
-//! The leaves of a MIME tree, found in one forward pass with a stack of open boundaries.
+//! Collects the leaves of a MIME tree in one forward pass with a stack of open boundaries.
 //!
 //! Attached messages are leaves: nothing in here descends into them.
 
@@ -8,46 +8,53 @@ use super::{
 };
 use crate::ingest::limits::{MIME_DEPTH, PARTS};
 
+/// A part that is not a multipart.
 #[derive(Debug)]
 pub(crate) struct MimeLeaf<'a> {
     pub(crate) headers: Headers<'a>,
     pub(crate) content: ContentHeaders,
-    /// Still encoded.
+    /// The body, still encoded.
     pub(crate) body: &'a [u8],
-    /// Inside multipart/related: likely a picture of the page beside it.
+    /// Whether the part is inside multipart/related, and therefore likely a picture of the page next to it.
     pub(crate) related: bool,
-    /// The outermost multipart/alternative it is in: of one group only one rendering is shown.
+    /// The outermost multipart/alternative that the part is in. Only one rendering of a group is shown.
     pub(crate) alternative_group: Option<usize>,
-    /// Its end was not found.
+    /// Whether the end of the part was not found, as in a truncated mail.
     pub(crate) open_ended: bool,
 }
 
+/// The parts are nested more deeply than the bound.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooDeep;
 
+/// The leaves that were found, and whether there were more than the bound.
 #[derive(Debug, Default)]
 pub(crate) struct MimeLeaves<'a> {
     pub(crate) leaves: Vec<MimeLeaf<'a>>,
     pub(crate) too_many: bool,
 }
 
+/// A multipart whose closing boundary has not been found yet.
 struct OpenMultipart {
     boundary: Vec<u8>,
     related: bool,
+    /// Whether parts without a type are messages, as in multipart/digest.
     digest: bool,
     alternative_group: Option<usize>,
-    /// Where it starts, while no part was found in it.
+    /// Where its content starts, as long as no part was found in it.
     preamble: Option<usize>,
 }
 
 /// A line that ends the current part.
 struct BoundaryLine {
-    /// Of the line.
+    /// Where the line starts, including the line break before it.
     start: usize,
+    /// The position in the stack of the multipart that the boundary belongs to.
     level: usize,
     is_closing: bool,
 }
 
+/// The cursor and the stack of one pass.
 struct MimeWalker<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -56,6 +63,7 @@ struct MimeWalker<'a> {
     groups: usize,
 }
 
+/// Collects the leaves of a message whose body starts at `body`.
 pub(crate) fn collect_leaves<'a>(
     bytes: &'a [u8],
     headers: Headers<'a>,
@@ -70,7 +78,7 @@ pub(crate) fn collect_leaves<'a>(
 }
 
 impl<'a> MimeWalker<'a> {
-    /// Takes in one part whose body starts at the cursor; returns the headers of the next.
+    /// Reads one part whose body starts at the cursor. Returns the headers of the next part.
     fn read_part(&mut self, headers: Headers<'a>) -> Result<Option<Headers<'a>>, TooDeep> {
         let digest = self.open.last().is_some_and(|frame| frame.digest);
         let content =
@@ -92,6 +100,7 @@ impl<'a> MimeWalker<'a> {
         Ok(self.read_next_headers(hit))
     }
 
+    /// Returns the stack entry of a multipart.
     fn new_multipart(&mut self, content: &ContentHeaders, boundary: &str) -> OpenMultipart {
         let parent = self.open.last();
         let mut group = parent.and_then(|frame| frame.alternative_group);
@@ -109,6 +118,7 @@ impl<'a> MimeWalker<'a> {
         }
     }
 
+    /// Records a leaf, unless there are too many.
     fn push_leaf(&mut self, headers: Headers<'a>, content: ContentHeaders, start: usize, end: usize, open_ended: bool) {
         if self.parts.leaves.len() >= PARTS {
             self.parts.too_many = true;
@@ -119,7 +129,8 @@ impl<'a> MimeWalker<'a> {
         self.parts.leaves.push(MimeLeaf { headers, content, body, related, alternative_group: group, open_ended });
     }
 
-    /// The next line that is a boundary of an open multipart, the innermost first. The cursor ends behind it.
+    /// Returns the next line that is a boundary of an open multipart, the innermost first. The cursor is then after
+    /// that line.
     fn seek(&mut self) -> Option<BoundaryLine> {
         if self.open.is_empty() {
             self.at = self.bytes.len();
@@ -137,6 +148,7 @@ impl<'a> MimeWalker<'a> {
         None
     }
 
+    /// Returns the level of the multipart that a boundary line belongs to, and whether it closes that multipart.
     fn match_boundary(&self, text: &[u8]) -> Option<(usize, bool)> {
         self.open.iter().enumerate().rev().find_map(|(level, frame)| {
             match text.strip_prefix(frame.boundary.as_slice()) {
@@ -147,7 +159,7 @@ impl<'a> MimeWalker<'a> {
         })
     }
 
-    /// Closes what the boundary closes; returns the headers of the next part, or nothing at the end.
+    /// Closes what a boundary closes. Returns the headers of the next part; none at the end.
     fn read_next_headers(&mut self, mut hit: Option<BoundaryLine>) -> Option<Headers<'a>> {
         while let Some(BoundaryLine { start, level, is_closing: last }) = hit {
             self.close_multiparts_to(if last { level } else { level + 1 }, start);
@@ -165,7 +177,7 @@ impl<'a> MimeWalker<'a> {
         None
     }
 
-    /// A multipart that held no part was plain text all along.
+    /// Closes multiparts down to a level. One in which no part was found is treated as plain text.
     fn close_multiparts_to(&mut self, level: usize, end: usize) {
         while self.open.len() > level {
             let Some(frame) = self.open.pop() else { return };
@@ -178,7 +190,7 @@ impl<'a> MimeWalker<'a> {
     }
 }
 
-/// The line break before a boundary belongs to the boundary.
+/// Moves the start of a boundary before its line break, which belongs to the boundary and not to the part.
 fn include_line_break(bytes: &[u8], start: usize) -> usize {
     match bytes.get(..start) {
         Some([.., b'\r', b'\n']) => start - 2,

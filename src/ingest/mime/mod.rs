@@ -1,4 +1,5 @@
-//! The structure of a message (RFC 5322, RFC 2045): header fields, addresses, parts, encodings, charsets, calendar parts.
+//! The structure of a message (RFC 5322, RFC 2045): header fields, addresses, parts, encodings, charsets, calendar
+//! parts.
 //!
 //! Every part is found in one forward pass over the bytes. Nothing in here descends into an attached message.
 

@@ -1,4 +1,4 @@
-//! Digests of the parts of a mail, so that two mails are the same only when every part of them is.
+//! Digests of the parts of a mail, so that two mails are the same only if all their parts are.
 
 use std::borrow::Cow;
 
@@ -7,16 +7,18 @@ use sha2::{Digest, Sha256};
 use super::content_headers::ContentHeaders;
 use crate::model::ids::{hex, sha256_hex};
 
-/// A digest of several values, each framed by its length.
+/// A digest of several values, each preceded by its length, so that no two lists of values give the same input.
 #[derive(Default)]
 pub(crate) struct FramedDigest(Sha256);
 
 impl FramedDigest {
+    /// Adds a value.
     pub(crate) fn put(&mut self, text: &str) {
         self.0.update((text.len() as u64).to_be_bytes());
         self.0.update(text.as_bytes());
     }
 
+    /// Returns the digest in hexadecimal.
     pub(crate) fn finish(self) -> String {
         hex(&self.0.finalize())
     }
@@ -24,8 +26,8 @@ impl FramedDigest {
 
 /// Returns the digest of a part: its type, its name and its decoded bytes.
 ///
-/// What mailboxes change on the way does not count: how it is encoded, and, in text, the kind of line breaks and the empty
-/// lines at the end.
+/// What mailboxes change in transit does not count: the transfer encoding and, in text, the kind of line breaks and the
+/// empty lines at the end.
 pub(crate) fn part_sha256(content: &ContentHeaders, decoded: &[u8]) -> String {
     let mut digest = FramedDigest::default();
     digest.put(&content.mime_type().to_ascii_lowercase());
@@ -34,15 +36,17 @@ pub(crate) fn part_sha256(content: &ContentHeaders, decoded: &[u8]) -> String {
     digest.finish()
 }
 
-/// Returns the digest of what lies behind the last part that is looked at.
+/// Returns the digest of what follows the last part that is parsed.
 pub(crate) fn rest_sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(with_line_feeds(bytes)))
 }
 
+/// Returns whether line breaks of a part may change in transit.
 fn is_text(content: &ContentHeaders) -> bool {
     matches!(content.main_type.as_str(), "text" | "message" | "multipart")
 }
 
+/// Returns bytes with CRLF as LF and without white space at the end.
 fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
     let bytes = bytes.trim_ascii_end();
     if !bytes.contains(&b'\r') {

@@ -1,7 +1,9 @@
-//! Content-Transfer-Encoding undone. Broken encodings give what can be read of them: a wrong byte never loses the rest.
+//! Undoes the Content-Transfer-Encoding. Of a broken encoding everything readable is kept: a wrong byte never loses the
+//! rest.
 
 use std::borrow::Cow;
 
+/// Decodes base64 and quoted-printable. Bytes in any other encoding are returned as they are.
 pub(crate) fn decode<'a>(bytes: &'a [u8], encoding: &str) -> Cow<'a, [u8]> {
     let encoding = encoding.trim();
     if encoding.eq_ignore_ascii_case("base64") {
@@ -13,7 +15,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], encoding: &str) -> Cow<'a, [u8]> {
     }
 }
 
-/// Characters outside the alphabet are skipped; padding ends a group, and more text may follow it.
+/// Decodes base64. Characters outside the alphabet are skipped; padding ends a group, after which more may follow.
 fn decode_base64(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() / 4 * 3 + 3);
     let (mut bits, mut count) = (0_u32, 0_u32);
@@ -44,7 +46,7 @@ const fn base64_value(byte: u8) -> Option<u8> {
     }
 }
 
-/// A `=` that starts no escape stays as it is.
+/// Decodes quoted-printable. A `=` that starts no escape stays as it is.
 fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -59,6 +61,7 @@ fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Decodes the escapes of one line.
 fn unescape_quoted_printable(text: &[u8], out: &mut Vec<u8>) {
     let mut pieces = text.split(|byte| *byte == b'=');
     out.extend_from_slice(pieces.next().unwrap_or_default());

@@ -52,6 +52,7 @@ pub enum ReplyChoice {
 }
 
 impl DraftReplyData {
+    /// Returns the prompt with this data.
     pub fn to_prompt_input(&self) -> Option<PromptInput> {
         PromptInput::new(Prompt::DraftReply, self)
     }

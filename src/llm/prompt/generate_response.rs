@@ -30,6 +30,7 @@ pub struct GenerateResponseAnswer {
 }
 
 impl GenerateResponseData {
+    /// Returns the prompt with this data.
     pub fn to_prompt_input(&self) -> Option<PromptInput> {
         PromptInput::new(Prompt::GenerateResponse, self)
     }

@@ -26,8 +26,8 @@ text_enum! {
     }
 }
 
-/// A prompt with its data, as a node requests it. Nothing in it depends on the time, so that its hash finds the recorded
-/// reply again.
+/// A prompt with its data, as a node requests it. Nothing in it depends on the time, so that its hash finds the
+/// recorded reply again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptInput {
     pub prompt: Prompt,
@@ -37,7 +37,7 @@ pub struct PromptInput {
     pub data: Value,
 }
 
-/// Stands before every prompt and says how the data is to be taken.
+/// The instructions before every prompt, which say that the data is to be read and never obeyed.
 const PREAMBLE: &str = include_str!("preamble.md");
 
 /// The parts of a prompt that do not change from call to call.
@@ -48,6 +48,7 @@ struct PromptTemplate {
 }
 
 impl PromptTemplate {
+    /// Creates a template. Its version is a hash of everything that the model is told besides the data.
     fn new(text: &'static str, schema: Value) -> Self {
         let mut version = sha256_hex(format!("{PREAMBLE}\n{text}\n{schema}").as_bytes());
         version.truncate(12);
@@ -89,7 +90,7 @@ impl Prompt {
         }
     }
 
-    /// A short hash of preamble, text and schema.
+    /// Returns a short hash of preamble, text and schema.
     pub fn version(self) -> &'static str {
         &self.template().version
     }
@@ -98,7 +99,7 @@ impl Prompt {
         &self.template().schema
     }
 
-    /// The limit of output tokens, enough for the longest answer that passes its check.
+    /// Returns the limit of output tokens, which is enough for the longest answer that passes its check.
     const fn max_tokens(self) -> u32 {
         match self {
             Self::PlanStep | Self::DraftReply => 1_000,
@@ -110,11 +111,11 @@ impl Prompt {
 
 /// Parses a text as the type `A` and checks it. Returns the answer as JSON with exactly the fields of `A`.
 fn parse_and_check<A: CheckedAnswer>(data: &Value, text: &str) -> Result<Value, String> {
-    let data = A::Data::deserialize(data).map_err(|_| "the question cannot be read back")?;
+    let data = A::Data::deserialize(data).map_err(|_| "the data of the prompt cannot be read back")?;
     let answer: A =
         serde_json::from_str(strip_code_fence(text)).map_err(|_| "it is not the JSON object of the schema")?;
     answer.check(&data)?;
-    serde_json::to_value(&answer).map_err(|_| "it cannot be kept".to_owned())
+    serde_json::to_value(&answer).map_err(|_| "it cannot be stored".to_owned())
 }
 
 /// Returns a text without the Markdown fence that some models put around it.
@@ -125,7 +126,7 @@ fn strip_code_fence(text: &str) -> &str {
 }
 
 impl PromptInput {
-    /// Returns none when the data cannot be written as JSON, which the types of the data rule out.
+    /// Creates a prompt with its data. Returns none when the data cannot be written as JSON, which its types rule out.
     fn new<D: Serialize>(prompt: Prompt, data: &D) -> Option<Self> {
         let data = serde_json::to_value(data).ok()?;
         Some(Self { prompt, version: prompt.version().to_owned(), data })
@@ -146,8 +147,8 @@ impl PromptInput {
         }
     }
 
-    /// Parses the text of a model as the answer type of the prompt and checks it against the data. Returns the answer, or
-    /// a reason that can be sent back to the model.
+    /// Parses the text of a model as the answer type of the prompt and checks it against the data. Returns the answer,
+    /// or a reason that can be sent back to the model.
     pub fn check_answer(&self, text: &str) -> Result<Value, String> {
         let data = &self.data;
         match self.prompt {

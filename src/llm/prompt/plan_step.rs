@@ -10,8 +10,9 @@ use crate::llm::{
     text_check,
 };
 
+/// Upper bound of an objective, in characters.
 const LONGEST_OBJECTIVE: usize = 160;
-/// A deadline further ahead than this is taken for a mistake of the model.
+/// A deadline further ahead than this counts as a mistake of the model.
 const FURTHEST_DAYS: i64 = 730;
 
 /// What the model is shown.
@@ -23,10 +24,10 @@ pub struct PlanStepData {
     pub tasks: Vec<TaskShown>,
 }
 
-/// A task as the program worded it.
+/// A task as the program has worded it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskShown {
-    /// `T1`, `T2` …
+    /// The handle of the task: `T1`, `T2` and so on.
     pub handle: String,
     pub objective: String,
     #[serde(default)]
@@ -50,6 +51,7 @@ pub struct RewordedTask {
     pub objective: String,
     /// `YYYY-MM-DD`, or empty.
     pub deadline: String,
+    /// Steps to be added to those that the program chose.
     pub steps: Vec<ExtraStep>,
 }
 
@@ -72,6 +74,7 @@ impl ExtraStep {
 }
 
 impl PlanStepData {
+    /// Returns the prompt with this data.
     pub fn to_prompt_input(&self) -> Option<PromptInput> {
         PromptInput::new(Prompt::PlanStep, self)
     }

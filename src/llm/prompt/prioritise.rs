@@ -25,6 +25,7 @@ pub struct PrioritiseAnswer {
 }
 
 impl PrioritiseData {
+    /// Returns the prompt with this data.
     pub fn to_prompt_input(&self) -> Option<PromptInput> {
         PromptInput::new(Prompt::Prioritise, self)
     }

@@ -8,6 +8,7 @@ use crate::{
     model::llm::Provider,
 };
 
+/// Returns the body of a request. Parameters that a provider rejects are left out for it.
 pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": request.system })];
     messages.extend(turns(request));
@@ -29,6 +30,7 @@ pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest)
     body
 }
 
+/// Parses the body of a response. A refusal and an answer that was cut off are errors.
 pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
     let tokens = count(body, "/usage/prompt_tokens").zip(count(body, "/usage/completion_tokens"));
     let finish = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);

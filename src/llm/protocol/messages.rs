@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{CUT_OFF, count, turns};
 use crate::llm::{ProviderFailure, ProviderReply, ProviderRequest};
 
+/// Returns the body of a request.
 pub(super) fn encode(model: &str, request: &ProviderRequest) -> Value {
     let mut body = json!({
         "model": model,
@@ -21,6 +22,7 @@ pub(super) fn encode(model: &str, request: &ProviderRequest) -> Value {
     body
 }
 
+/// Parses the body of a response. A refusal and an answer that was cut off are errors.
 pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
     let tokens = count(body, "/usage/input_tokens").zip(count(body, "/usage/output_tokens"));
     match body.get("stop_reason").and_then(Value::as_str) {

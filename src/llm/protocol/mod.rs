@@ -38,10 +38,11 @@ pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest)
 /// Parses the body of a provider's response. Every unexpected form is an error, never a panic.
 pub fn parse_provider_reply(provider: Provider, bytes: &[u8]) -> Result<ProviderReply, ProviderFailure> {
     let body = serde_json::from_slice(bytes)
-        .map_err(|_| ProviderFailure::MalformedReply("the server's answer is not JSON".into()))?;
+        .map_err(|_| ProviderFailure::MalformedReply("the server's reply is not JSON".into()))?;
     decode(provider, &body)
 }
 
+/// Parses a body in the provider's format.
 fn decode(provider: Provider, body: &Value) -> Result<ProviderReply, ProviderFailure> {
     match provider {
         Provider::Anthropic => messages::decode(body),

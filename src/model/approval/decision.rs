@@ -1,24 +1,28 @@
-//! What a person says to an item of the approval queue.
+//! What a person answers to an item of the approval queue.
 
 use crate::model::{DecisionChannel, Instant, ItemId, NewAction, NewItem, text_enum::text_enum};
 
 text_enum! {
-    /// What a person can say to an item.
+    /// What a person can answer to an item.
     DecisionKind {
-        /// To an action: do exactly this.
+        /// To an action: carry out exactly this. To a proposal: apply the edit.
         Approve = "approve",
+        /// Do not do it; the step is left to the person.
         Reject = "reject",
-        /// Do something else instead; the reason says what.
+        /// Do something else instead; the reason says what. The step is done again and shown again.
         Respond = "respond",
-        /// To a failed step.
+        /// To a failed step: try it again.
         Retry = "retry",
+        /// To a failed step: go on without it.
         Skip = "skip",
+        /// To a failed step: cancel the task.
         Cancel = "cancel",
-        /// To an effect nobody knows the end of: it did happen.
+        /// To an effect of unknown outcome: it did happen.
         Sent = "sent",
     }
 }
 
+/// A person's answer to one item.
 #[derive(Debug, Clone)]
 pub struct Decision {
     pub item_id: ItemId,
@@ -27,16 +31,18 @@ pub struct Decision {
     pub reason: String,
     pub at: Instant,
     pub channel: DecisionChannel,
-    /// Of the action the person saw; needed to approve.
+    /// The digest of the action that the person was shown. An approval is refused when it is not that of the stored
+    /// action.
     pub sha256: String,
-    /// When an approved action leaves.
+    /// The end of the grace: an approved action is not carried out before it.
     pub release_at: Option<Instant>,
+    /// The epoch of the data folder. An approval of an earlier epoch does not count.
     pub epoch: i64,
-    /// The decision file it came in, by its digest: used once.
+    /// The digest of the decision file that the answer came in, so that no file counts twice.
     pub file_sha256: Option<String>,
 }
 
-/// An action in another wording: the old one is void, the new one is asked about.
+/// A new wording of an action that waits. The old action becomes void, and a person is asked about the new one.
 #[derive(Debug, Clone)]
 pub struct ActionEdit {
     pub item_id: ItemId,

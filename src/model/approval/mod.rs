@@ -1,4 +1,4 @@
-//! A person's yes to one exact action.
+//! Approvals: a person's yes to one exact action, and the queue in which it is asked for.
 
 mod decision;
 mod item;
@@ -11,31 +11,36 @@ use serde::{Deserialize, Serialize};
 use super::{Instant, text_enum::text_enum};
 
 text_enum! {
-    /// Where a word of a person came in.
+    /// The interface through which a person's decision came in.
     DecisionChannel {
         Cli = "cli",
         /// A decision file in the queue.
         File = "file",
         Web = "web",
-        /// May propose and show, never approve.
+        /// The chat may propose and show actions. It may never approve one, because its words are not proof of a
+        /// person.
         Chat = "chat",
         Mcp = "mcp",
     }
 }
 
 impl DecisionChannel {
+    /// Returns whether an approval through this channel counts.
     pub const fn may_approve(self) -> bool {
         matches!(self, Self::Cli | Self::File | Self::Web)
     }
 }
 
+/// A person's yes, as it is checked before the effect: it counts once, in its epoch, before its expiry, for one digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Of the action.
+    /// The digest of the action that was approved.
     pub sha256: String,
-    /// Of the data folder when it was given.
+    /// The epoch of the data folder when the approval was given.
     pub epoch: i64,
+    /// The channel through which the approval came in.
     pub door: DecisionChannel,
     pub expires_at: Instant,
+    /// Whether an attempt at the effect has used the approval up.
     pub used: bool,
 }

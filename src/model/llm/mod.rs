@@ -1,4 +1,4 @@
-//! The words around a language model: who serves it, what it may cost, and what became of a question.
+//! Values around a language model: who serves it, what it may cost, and what became of each question.
 
 mod model_call;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Secret, text_enum::text_enum};
 
 text_enum! {
-    /// Who serves the model. `compatible` is any server that speaks the OpenAI shape.
+    /// Who serves the model. `compatible` is any server that speaks the OpenAI protocol; with `off` there is no model.
     Provider {
         Off = "off",
         OpenAi = "openai",
@@ -23,55 +23,57 @@ text_enum! {
 }
 
 text_enum! {
-    /// What became of a question. Only the first two bring an answer; with every other one the rules go on alone.
+    /// What became of a question. Only `answered` and `repaired` bring an answer; with every other outcome the program
+    /// goes on without the model.
     Outcome {
         Answered = "answered",
-        /// At the second attempt.
+        /// The second attempt, which was told what was wrong with the first, brought an answer.
         Repaired = "repaired",
-        /// Not what was asked for, twice.
+        /// Two answers did not have the required form.
         Malformed = "malformed",
-        /// The model would not.
+        /// The model declined to answer.
         Refused = "refused",
+        /// No connection, or the server kept failing.
         Unreachable = "unreachable",
-        /// No whole answer before the deadline.
+        /// No complete answer came before the deadline.
         Late = "late",
-        /// The server said no: a wrong key, an unknown model.
+        /// The server rejected the request: a wrong key, an unknown model.
         Denied = "denied",
-        /// Not asked: it failed several times in a row and is left alone for a while.
+        /// Not asked: the circuit breaker is open after several failures in a row.
         Resting = "resting",
-        /// Not asked: today's budget is gone.
+        /// Not asked: today's budget is used up.
         DayBudget = "day_budget",
-        /// Not asked: this task's budget is gone.
+        /// Not asked: the budget of this task is used up.
         TaskBudget = "task_budget",
-        /// Nobody knows: the program ended while it was asked. Counted at the worst case.
+        /// The program ended while the question was under way. It is counted at the highest possible cost.
         Lost = "lost",
     }
 }
 
 impl Outcome {
-    /// Whether a request left the house.
+    /// Returns whether a request was sent to the provider.
     pub const fn was_attempted(self) -> bool {
         !matches!(self, Self::Resting | Self::DayBudget | Self::TaskBudget)
     }
 }
 
-/// `[llm]` of the configuration, checked.
+/// The section `[llm]` of the configuration, checked.
 #[derive(Clone, PartialEq)]
 pub struct LlmSettings {
     pub provider: Provider,
     pub model: String,
-    /// Without a slash at its end.
+    /// The address of the server, without a slash at its end.
     pub base_url: String,
     pub key: Option<Secret>,
-    /// For one question, whatever it takes: retries and the repair included.
+    /// The time for one question, including retries and the repair of a malformed answer.
     pub deadline: Duration,
-    /// Questions under way at the same time.
+    /// How many questions may be under way at the same time.
     pub max_concurrent: usize,
     pub budget: BudgetLimits,
     pub price: TokenPrice,
 }
 
-/// The key is not among the fields shown.
+/// The key is left out, so that no log line can hold it.
 impl fmt::Debug for LlmSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LlmSettings")
@@ -87,27 +89,29 @@ impl fmt::Debug for LlmSettings {
     }
 }
 
-/// What may be spent. None: no limit.
+/// What may be spent per day and per task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct BudgetLimits {
     pub day: SpendLimit,
     pub task: SpendLimit,
 }
 
+/// A limit on tokens, on money, or on both; none stands for no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SpendLimit {
     pub tokens: Option<u64>,
-    /// Millionths of the currency the prices are in.
+    /// The limit in millionths of the currency that the prices are in.
     pub micros: Option<u64>,
 }
 
 impl SpendLimit {
+    /// Returns whether `spent` is within the limit.
     pub fn allows(&self, spent: ModelUsage) -> bool {
         self.tokens.is_none_or(|most| spent.tokens() <= most) && self.micros.is_none_or(|most| spent.micros <= most)
     }
 }
 
-/// For a million tokens, which is the same number in millionths for one.
+/// The price of a million tokens, which is the same number as the price of one token in millionths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct TokenPrice {
     pub input: f64,
@@ -115,21 +119,24 @@ pub struct TokenPrice {
 }
 
 impl TokenPrice {
-    /// Rounded up: never less than what it was.
+    /// Returns the cost of so many tokens, rounded up so that no budget is exceeded by rounding.
     pub fn of(&self, tokens_in: u64, tokens_out: u64) -> ModelUsage {
         let micros = (tokens_in as f64).mul_add(self.input, tokens_out as f64 * self.output).ceil();
         ModelUsage { tokens_in, tokens_out, micros: micros.max(0.0) as u64 }
     }
 
+    /// Returns whether the configuration names a price; without one only tokens can be limited.
     pub fn is_known(&self) -> bool {
         self.input > 0.0 || self.output > 0.0
     }
 }
 
+/// Tokens and their cost. Sums saturate instead of overflowing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelUsage {
     pub tokens_in: u64,
     pub tokens_out: u64,
+    /// The cost in millionths of the currency that the prices are in.
     pub micros: u64,
 }
 
@@ -147,6 +154,7 @@ impl ModelUsage {
         }
     }
 
+    /// Returns the difference, never below zero.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self {
@@ -166,23 +174,24 @@ impl ModelUsage {
     }
 }
 
-/// One question as it stands in the record, beside its reply.
+/// One question to a model as it is recorded beside its reply, with its cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCall {
-    /// Whose budget it was: a task, or the run that read a mail.
+    /// Whose budget the question counts against: a task, or the run that read a mail.
     pub about: String,
-    /// Local date.
+    /// The local date, by which the daily budget counts.
     pub day: String,
     pub provider: Provider,
     pub model: String,
     pub prompt: String,
-    /// Of the prompt's text.
+    /// The version of the prompt's text and schema.
     pub version: String,
-    /// Of the guidelines before it; empty without.
+    /// The version of the guidelines that preceded the prompt; empty without any.
     pub guidelines: String,
     pub outcome: Outcome,
-    /// What was wrong, in our own words.
+    /// What went wrong, in the program's own words; never the model's.
     pub note: String,
+    /// How many HTTP requests it took.
     pub requests: u32,
     pub spent: ModelUsage,
     pub took_ms: u64,

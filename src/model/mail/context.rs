@@ -1,4 +1,4 @@
-//! What is known about a mail beside its text, and which tasks it may be about.
+//! The context of a mail: what is known about it beside its text, and which open tasks it may be about.
 
 use crate::model::{Direction, Instant, MailId, MailboxKind, TaskId, mail::Invite, text_enum::text_enum};
 use serde::{Deserialize, Serialize};
@@ -7,20 +7,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MailContext {
     pub source_key: String,
-    /// The kind of its account's mailbox; none in runs of versions that did not record it.
+    /// The kind of the mailbox it came to; none in runs of versions that did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<MailboxKind>,
     pub direction: Direction,
     pub arrived_at: Instant,
-    /// No other mail of its conversation is here.
+    /// Whether no other mail of its conversation and no task that it may be about is known. Only then the context
+    /// cannot change before the run reads it.
     pub alone: bool,
+    /// Whether the person has written to the sender before.
     pub known_contact: bool,
+    /// Whether the person has written in this conversation.
     pub thread_mine: bool,
+    /// Whether the person has muted the sender.
     pub muted: bool,
-    /// Open tasks that may be about the same, those of its conversation first, then the oldest.
+    /// Open tasks that may be about the same, first those of its conversation, then the oldest.
     pub tasks: Vec<RelatedTask>,
 }
 
+/// An open task that a mail may be a follow-up to, with what the decision depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RelatedTask {
     pub task_id: TaskId,
@@ -28,45 +33,46 @@ pub struct RelatedTask {
     pub kind: String,
     #[serde(default)]
     pub kinship: Kinship,
-    /// Who wrote the mail it came from.
+    /// The sender of the mail that opened the task.
     #[serde(default)]
     pub sender: String,
     #[serde(default)]
     pub sender_verified: bool,
     #[serde(default)]
     pub known_contact: bool,
-    /// It came from a mail of the person's own.
+    /// Whether the task was opened by a mail of the person's own.
     #[serde(default)]
     pub own: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invoice_number: Option<String>,
-    /// What its mail invites to.
+    /// The invitation in the mail that opened the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invite: Option<Invite>,
-    /// How often an answer to its invitation was begun.
+    /// How often an answer to that invitation was begun.
     #[serde(default)]
     pub answers: u32,
-    /// A message may have left in its name.
+    /// Whether a message may have been sent for the task.
     #[serde(default)]
     pub has_sent: bool,
 }
 
 text_enum! {
-    /// What a mail and a task have in common.
+    /// The evidence that a mail and a task are about the same.
     #[derive(Default)]
     Kinship {
-        /// The conversation, by its headers.
+        /// The mail and the task belong to the same conversation, by the headers.
         #[default]
         Thread = "thread",
         /// The mail quotes the sentence the task came from.
         Quote = "quote",
-        /// The mail says word for word what the task's mail said.
+        /// The mail says word for word what the mail of the task said.
         Text = "text",
-        /// The same invoice of the same sender.
+        /// The mail and the task name the same invoice of the same sender.
         Invoice = "invoice",
-        /// The same event of the same sender's calendar.
+        /// The mail and the task are about the same event of the same sender's calendar.
         Invitation = "invitation",
-        /// The task was opened by the beginning of the mail, read while the rest was still being written. It may have ended.
+        /// The task was opened by the beginning of the mail, which was read while the rest was still being written.
+        /// Such a task may have ended.
         Beginning = "beginning",
     }
 }
@@ -77,7 +83,7 @@ pub struct FollowUp {
     pub mail_id: MailId,
     pub sender: String,
     pub subject: String,
-    /// What says that it is about this task.
+    /// Why the mail is about this task, for a person.
     pub reason: String,
     pub at: Instant,
 }

@@ -1,29 +1,38 @@
-//! The ledger: every message id ever seen is in exactly one of these states.
+//! The ledger: every message ever seen is in exactly one of these states, and no row is ever deleted.
 
 use crate::model::{AccountId, Direction, Instant, MailId, NewRun, TaskId, UserId, text_enum::text_enum};
 use serde::Serialize;
 
 text_enum! {
+    /// What became of a message. The allowed transitions stand in `migrations/`.
     MailState {
+        /// The message has a run, which has not come to an outcome.
         Pending = "pending",
+        /// The mail opened a task.
         Task = "task",
+        /// The mail is a follow-up and was linked to an open task.
         Linked = "linked",
+        /// The mail asks for nothing, or a person said so.
         NoTask = "no_task",
+        /// The same mail is in the ledger already.
         Duplicate = "duplicate",
+        /// The message cannot be read, or its run failed: a person may look at it.
         Parked = "parked",
+        /// The message could not be read; it is tried again.
         Failed = "failed",
+        /// The message left the mailbox before it was read.
         Gone = "gone",
     }
 }
 
 impl MailState {
-    /// A state that is an answer: nothing is owed to this mail.
+    /// Returns whether this state is final for the program, so that nothing more has to be done about the mail.
     pub const fn has_outcome(self) -> bool {
         !matches!(self, MailState::Pending | MailState::Failed)
     }
 }
 
-/// A line of the ledger, with the mail's headline when it could be read.
+/// A row of the ledger, with sender and subject when the mail could be read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LedgerRow {
     pub mail_id: MailId,
@@ -34,23 +43,27 @@ pub struct LedgerRow {
     pub arrived_at: Instant,
     pub size: u64,
     pub state: MailState,
+    /// Why the mail is in its state, for a person.
     pub reason: String,
+    /// The task that the mail opened or was linked to.
     pub task_id: Option<TaskId>,
     pub retries: u32,
     pub sender: String,
     pub subject: String,
+    /// Size, mtime and ctime of the file; empty for a message that is not a file.
     #[serde(skip)]
     pub stamp: String,
 }
 
-/// A message of files as the ledger remembers it.
+/// A message that is a file, as the ledger remembers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerFileRow {
     pub source_key: String,
+    /// Size, mtime and ctime of the file when its bytes were last read or compared.
     pub stamp: String,
     pub size: u64,
     pub sha256: String,
-    /// Whether a mail was made of it.
+    /// Whether the file was read as a mail.
     pub is_read: bool,
     pub is_gone: bool,
 }
@@ -58,13 +71,16 @@ pub struct LedgerFileRow {
 /// What a person says about a mail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MailEditKind {
+    /// The mail should not have opened a task.
     NotATask,
-    /// The run that opens the task after all is made by the caller.
+    /// The mail should have opened a task. The caller builds the run that opens it.
     MakeTask(Box<NewRun>),
+    /// No mail of this sender opens a task from now on.
     Mute,
     Unmute,
 }
 
+/// A person's correction of what became of a mail.
 #[derive(Debug, Clone)]
 pub struct MailEdit {
     pub mail_id: MailId,

@@ -1,4 +1,6 @@
 //! A mail as the program reads it: parsed, cleaned, with what the receiving server said about its sender.
+//!
+//! Everything in it was written by strangers. Only `authentication` is a statement of the person's own server.
 
 mod arrival;
 mod context;
@@ -13,29 +15,32 @@ use serde::{Deserialize, Serialize};
 use super::{Instant, text_enum::text_enum};
 
 text_enum! {
-    /// Received, or written by the person.
+    /// Whether a mail was received, or written by the person.
     Direction { In = "in", Out = "out" }
 }
 
+/// A name and an address, as a header shows them. The name proves nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Lower case, without angle brackets. Empty when the header held none.
+    /// The address in lower case, without angle brackets; empty when the header has none.
     pub addr: String,
 }
 
 impl Address {
+    /// Returns the part after the `@`; empty without one.
     pub fn domain(&self) -> &str {
         self.addr.rsplit_once('@').map_or("", |(_, domain)| domain)
     }
 
-    /// The name if there is one, else the address.
+    /// Returns the name if there is one, else the address.
     pub fn label(&self) -> &str {
         self.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&self.addr)
     }
 }
 
+/// An attachment. Its content stays in the mailbox; the program keeps only its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     pub name: String,
@@ -44,18 +49,19 @@ pub struct Attachment {
     pub sha256: String,
 }
 
-/// A link in an HTML part whose text says something else than its target, or simply a link.
+/// A link of an HTML part. Its text may name another address than its target, which is a warning sign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     pub text: String,
     pub href: String,
 }
 
-/// A calendar part (iTIP).
+/// The first event of a calendar part (iTIP).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invite {
-    /// REQUEST, CANCEL, REPLY …, upper case.
+    /// The method in upper case: REQUEST, CANCEL, REPLY …
     pub method: String,
+    /// The organizer's id of the event. It proves nothing alone.
     pub uid: String,
     pub summary: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,36 +70,38 @@ pub struct Invite {
     pub end: Option<Instant>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organizer: Option<String>,
-    /// Counts the organizer's changes.
+    /// The organizer's count of changes to the event.
     #[serde(default, skip_serializing_if = "is_first")]
     pub sequence: u32,
-    /// Which event of a series it is about, as written; none for the whole.
+    /// Which event of a series it is about, as written; none for the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recurrence_id: Option<String>,
 }
 
+/// Returns whether the sequence is left out of the stored form.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde asks for")]
 const fn is_first(sequence: &u32) -> bool {
     *sequence == 0
 }
 
-/// What the topmost Authentication-Results of a trusted server said.
+/// What the topmost Authentication-Results header of a trusted server says about the sender.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authentication {
-    /// An aligned DMARC pass for the From domain.
+    /// Whether DMARC passed, aligned with the domain of From.
     pub verified: bool,
-    /// In words, for `why` and `doctor`.
+    /// Why, for a person; shown by `why` and `doctor`.
     pub reason: String,
 }
 
+/// A parsed and cleaned mail.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mail {
-    /// With angle brackets, as in the header.
+    /// The Message-ID with angle brackets, as in the header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The first message of the conversation, as far as the headers tell.
+    /// The id of the first message of the conversation, as far as the headers tell.
     pub thread: String,
-    /// In-Reply-To and References, oldest first.
+    /// The ids in References and In-Reply-To, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
     pub from: Address,
@@ -104,13 +112,13 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cc: Vec<Address>,
     pub subject: String,
-    /// The Date header; the arrival where that names no time that counts.
+    /// The time in the Date header, or the arrival where the header names no valid time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<Instant>,
-    /// It has a Date header, which names no time that counts.
+    /// Whether there is a Date header that names no valid time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub date_ignored: bool,
-    /// The sender's own words: quotes and signature cut, tricks stripped.
+    /// The sender's own words, without quotes, signature and invisible characters.
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
@@ -122,32 +130,33 @@ pub struct Mail {
     pub invite: Option<Invite>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_id: Option<String>,
-    /// The header that marks it as sent to many or by a machine: `List-Unsubscribe`, `Precedence: bulk`, `Auto-Submitted` …
+    /// The header that marks the mail as sent to many or by a machine: `List-Unsubscribe`, `Precedence: bulk`,
+    /// `Auto-Submitted` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bulk_header: Option<String>,
     pub authentication: Authentication,
-    /// Bidirectional overrides and zero-width characters taken out of what machines read.
+    /// How many bidirectional overrides and zero-width characters were taken out of the text.
     #[serde(default)]
     pub tricks: u32,
     /// Fingerprints of the sentences it quotes (see [`crate::followup::fingerprint`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<String>,
-    /// Over everything a sender writes: the fields (not the trace headers) and every part.
+    /// The digest of everything a sender writes: all fields but the trace headers, and every part.
     pub content_sha256: String,
-    /// The same over less, as it was stored before every part counted: by it, mail of that time is known again.
+    /// The digest as earlier versions computed it, over fewer parts. It recognises mail that they stored.
     #[serde(skip)]
     pub former_content_sha256: String,
-    /// Over the parts that are neither in `text` nor among the attachments; none without any.
+    /// The digest of the parts that are neither in `text` nor among the attachments; none without such parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_parts_sha256: Option<String>,
-    /// What of it was not read, in words, because it is too large.
+    /// What was not read because it is too large, for a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncations: Vec<String>,
     pub size: u64,
 }
 
 impl Mail {
-    /// Whom it was written to, if that is one alone with an address that can be written to.
+    /// Returns the recipient if there is exactly one, with an address that can be written to.
     pub fn only_recipient(&self) -> Option<&Address> {
         match (self.to.as_slice(), self.cc.as_slice()) {
             ([one], []) if one.addr.is_ascii() && one.addr.contains('@') => Some(one),
@@ -155,12 +164,12 @@ impl Mail {
         }
     }
 
-    /// Everyone a reply to all would reach, the sender first.
+    /// Returns everyone a reply to all would reach, the sender first.
     pub fn participants(&self) -> impl Iterator<Item = &Address> {
         std::iter::once(&self.from).chain(&self.to).chain(&self.cc)
     }
 
-    /// Replies would go somewhere else than where the mail came from.
+    /// Returns whether replies would go to another address than the sender's.
     pub fn reply_to_differs(&self) -> bool {
         self.reply_to.iter().any(|address| address.addr != self.from.addr)
     }

@@ -1,4 +1,7 @@
-//! A run: one journey through the graph, as values. Its state on arrival is stored once, then only what each node changed.
+//! A run: one pass through the graph, as values. Its state on arrival is stored once, then only what each node changed.
+//!
+//! Every change is a [`Change`], so that a state can be rebuilt from its checkpoints and a node can be held to its
+//! contract.
 
 mod checkpoint;
 
@@ -14,10 +17,11 @@ use super::{
     text_enum::text_enum,
 };
 
-/// The version of every stored state and change. An older one is read or parked, never guessed at.
+/// The version of every stored state and change. A run of another version is parked, its state is never guessed at.
 pub const STATE_SCHEMA: u32 = 1;
 
 text_enum! {
+    /// The five nodes of the graph.
     NodeName {
         PlanStep = "plan_step",
         Prioritise = "prioritise",
@@ -28,38 +32,42 @@ text_enum! {
 }
 
 text_enum! {
+    /// What a run is for.
     RunKind {
         /// Reads a mail; ends after plan_step.
         Mail = "mail",
-        /// Works one task from prioritise on.
+        /// Works one task, from prioritise on.
         Task = "task",
         /// Ranks a task again after a follow-up, a new version of the rules or a new day.
         Rank = "rank",
-        /// Goes on with a task after a person decided.
+        /// Continues a task after a person decided.
         Decision = "decision",
     }
 }
 
 text_enum! {
+    /// The life cycle of a run. Every status but `running` is final; the allowed transitions stand in `migrations/`.
     RunStatus {
         Running = "running",
-        /// A person must look: the reason says at what.
+        /// A person must look at the run; the reason says why.
         Parked = "parked",
+        /// There was no task in the mail.
         Skipped = "skipped",
         Done = "done",
-        /// The task changed under the run so that there was nothing left to do.
+        /// The task changed under the run, so that there was nothing left to do.
         Overtaken = "overtaken",
     }
 }
 
-/// What kind of move comes next. The node says the kind, the graph says where to.
+/// What kind of move comes next. The node chooses the kind, the topology of the graph says where it leads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "move", rename_all = "snake_case")]
 pub enum Move {
+    /// The next node.
     Next,
-    /// The same node again, for the next subtask.
+    /// The same node again, for the next step.
     Again,
-    /// For the effect just wished for.
+    /// Wait for the effect that was just planned, then enter the same node again.
     Wait {
         action_id: ActionId,
     },
@@ -67,7 +75,7 @@ pub enum Move {
     Park {
         reason: String,
     },
-    /// Nothing to do here; ends the run.
+    /// There is nothing to do; ends the run.
     Skip {
         reason: String,
     },
@@ -75,6 +83,7 @@ pub enum Move {
 }
 
 impl Move {
+    /// Returns the kind of the move, as the topology of the graph names it.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Move::Next => "next",
@@ -87,123 +96,117 @@ impl Move {
     }
 }
 
-/// Something found that may help with the task. Its text is untrusted.
+/// A document of the memory that may help with the task. Its text was written by strangers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextDoc {
     /// `task:<ulid>` or `mail:<n>`.
     pub doc: String,
     pub title: String,
-    /// What weighed most: `meaning`, `words`, `thread`, `person`, `invoice` or `recent`.
+    /// What counted most: `meaning`, `words`, `thread`, `person`, `invoice` or `recent`.
     pub found_by: String,
     pub score: f64,
-    /// Everything that weighed, in words.
+    /// Everything that counted, for a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
 
-/// The typed state of a run. The mail it is about is kept once, in the store, and handed to nodes beside this.
+/// The typed state of a run. The mail it is about is kept once, in the store, and is given to nodes beside the state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mail_id: Option<MailId>,
-    /// The source's own id of that mail, for effects on it.
+    /// The id of that mail at its source, for effects on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mail_key: Option<String>,
+    /// The task, shared with the checkpoint that stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// Shared with the checkpoint that stores it.
     pub task: Option<Arc<Task>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
     /// The rule that decided the priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// A person set the priority: it stands.
+    /// Whether a person set the priority, which then stays.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hand_ranked: bool,
-    /// A person said that this mail is a task, whatever reading it says.
+    /// Whether a person said that this mail is a task, whatever the reading says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
     /// Counts the attempts at an effect that a person asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub generation: u32,
-    /// The effect a person allowed, to be waited for.
+    /// The effect that a person approved, which the run is to wait for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<ActionId>,
-    /// Shared: a state is copied at every node, its documents are not.
+    /// The documents found for the task. Shared, because a state is copied at every node.
     #[serde(default, skip_serializing_if = "no_documents")]
     pub context_docs: Arc<Vec<ContextDoc>>,
+    /// The tasks that the run of a mail opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<TaskId>,
 }
 
-/// One change a node makes. Applied to the state by [`RunState::apply`], projected to tables by the store.
+/// One change that a node makes. [`RunState::apply`] applies it to the state, the store writes it to the tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
+    /// Opens a task.
     OpenTask {
         task: Box<Task>,
         facts: Box<Facts>,
-        /// What it is recognised by.
+        /// The fingerprints by which a later mail about the same is recognised.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         marks: Vec<String>,
-        /// Open tasks with one of its marks that were seen, and found to be something else. Any other is a reason to
-        /// look again.
+        /// Open tasks that share a fingerprint and were found to be about something else. When there is another one by
+        /// the time of the commit, the store refuses the change and the run looks again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<TaskId>,
     },
-    /// The mail is a follow-up to a task.
+    /// Links the mail to an open task as a follow-up.
     LinkMail {
         task_id: TaskId,
         facts: Box<Facts>,
-        /// What says so, for a person.
+        /// Why the mail is about the task, for a person.
         #[serde(default)]
         evidence: String,
-        /// What it changes about the event that the task is about.
+        /// What the mail changes about the event that the task is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         event: Option<Box<EventChange>>,
     },
-    /// What the ledger says about the mail, and what was read in it.
+    /// Writes the outcome of the mail into the ledger, with the facts that were read.
     Settle {
         state: MailState,
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         facts: Option<Box<Facts>>,
     },
+    /// Sets the priority, with the rule that decided.
     Priority {
         priority: Priority,
         rule: String,
-        /// What a model scored, if one was asked: the level was judged by it.
+        /// The urgency that a model estimated, if one was asked: the priority was decided by it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         urgency: Option<f64>,
     },
-    Status {
-        to: TaskStatus,
-        why: String,
-    },
-    Documents {
-        documents: Arc<Vec<ContextDoc>>,
-    },
-    StepDone {
-        index: usize,
-    },
-    /// A step the person must do, because the agent's could not be.
-    AddStep {
-        subtask: Subtask,
-    },
-    Output {
-        step: String,
-        value: Value,
-    },
-    Summary {
-        text: String,
-    },
+    /// Moves the task to another status.
+    Status { to: TaskStatus, why: String },
+    /// Keeps the documents that were found for the task.
+    Documents { documents: Arc<Vec<ContextDoc>> },
+    /// Marks a step of the plan as done.
+    StepDone { index: usize },
+    /// Adds a step that the person must do, because the agent could not do its own.
+    AddStep { subtask: Subtask },
+    /// Stores the output of a step.
+    Output { step: String, value: Value },
+    /// Stores the summary of the result.
+    Summary { text: String },
 }
 
-/// What an organizer says about an event they have invited to. Whatever waited to be answered is void.
+/// What an organizer says about an event they invited to. An answer that waited for approval becomes void.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventChange {
-    /// It is another one now, and is answered anew.
+    /// The event was changed and needs a new answer.
     Updated {
         objective: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,10 +216,11 @@ pub enum EventChange {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration: Option<String>,
     },
-    /// It does not take place.
+    /// The event does not take place.
     Cancelled,
 }
 
+/// Why a change cannot be applied to a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadChange {
     #[error("the run has no task to change")]
@@ -228,7 +232,7 @@ pub enum BadChange {
 }
 
 impl Change {
-    /// The field it writes, in the words of the node contracts.
+    /// Returns the field that the change writes, by its name in the contracts of the nodes.
     pub const fn written_field(&self) -> &'static str {
         match self {
             Change::OpenTask { .. } | Change::LinkMail { .. } => "state.tasks",
@@ -253,6 +257,7 @@ fn no_documents(documents: &Arc<Vec<ContextDoc>>) -> bool {
 }
 
 impl RunState {
+    /// Applies one change to the state. The store writes the same change to the tables when the checkpoint commits.
     pub fn apply(&mut self, change: &Change, at: super::Instant) -> Result<(), BadChange> {
         match change {
             Change::OpenTask { task, .. } => self.opened.push(task.task_id),
@@ -278,6 +283,7 @@ impl RunState {
         Ok(())
     }
 
+    /// Returns the task for writing, and notes the time of the change.
     fn touch_task(&mut self, at: super::Instant) -> Result<&mut Task, BadChange> {
         let task = Arc::make_mut(self.task.as_mut().ok_or(BadChange::NoTask)?);
         task.last_updated = at;

@@ -2,31 +2,38 @@
 
 use crate::model::{AccountId, Facts, Instant, NewReminder, Priority, Task, TaskId, UserId};
 
-/// What a person asks of a task.
+/// What a person wants changed. Each change is also kept as a correction where the nightly job can learn from it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskEditKind {
+    /// Adds a task that the person typed in.
     Add {
         task: Box<Task>,
         facts: Box<Facts>,
-        /// The task is a reminder.
+        /// Set when the task is nothing but a reminder.
         remind: Option<NewReminder>,
     },
     Done,
     Cancel,
+    /// Sets the priority, which no rule changes afterwards.
     Priority(Priority),
     Objective(String),
+    /// Sets or removes the deadline: as the person wrote it, and as a point in time.
     Deadline(Option<String>, Option<Instant>),
+    /// Marks a step as done by the person.
     StepDone(String),
-    /// What to say: the step is done anew with these words, and shown before it leaves.
+    /// Has a step done again with these words, and shown to the person before anything is sent.
     InstructStep {
         step: String,
         words: String,
     },
+    /// Hides the task until then; none shows it again.
     Snooze(Option<Instant>),
-    /// Takes back a completion or a cancellation: a successor carries on.
+    /// Takes back a completion or a cancellation: a new task continues the old one, because a final status cannot be
+    /// left.
     Reopen,
 }
 
+/// A person's change to a task.
 #[derive(Debug, Clone)]
 pub struct TaskEdit {
     pub task_id: TaskId,
@@ -35,11 +42,11 @@ pub struct TaskEdit {
     pub kind: TaskEditKind,
     pub why: String,
     pub at: Instant,
-    /// With a new deadline: when its reminder comes now. None: not at all.
+    /// With a new deadline: when its reminder comes now. None removes the reminder.
     pub remind_at: Option<Instant>,
 }
 
-/// A level that new rules or a new day give an open task.
+/// The priority that new rules or a new day give to an open task. Refused when the task changed since `revision`.
 #[derive(Debug, Clone)]
 pub struct Rerank {
     pub task_id: TaskId,

@@ -17,27 +17,30 @@ use serde_json::{Map, Value};
 
 use super::{Instant, Priority, TaskId};
 
+/// The task with its twelve fields. An unknown field is an error, so that a foreign form is never half understood.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     pub task_id: TaskId,
     pub created_at: Instant,
-    /// `email:<id>`, `chat:<conversation>`, `ask:<run>` or `mcp:<client>`.
+    /// Where the task came from: `email:<id>`, `chat:<conversation>`, `ask:<run>` or `mcp:<client>`.
     pub source: String,
     pub objective: String,
     #[serde(default)]
     pub context: TaskContext,
     pub priority: Priority,
     pub status: TaskStatus,
+    /// The plan, in the order of its steps.
     #[serde(default)]
     pub subtasks: Vec<Subtask>,
     /// `ToolingAgent`, `TaskManager`, or none when only a person can do it.
     #[serde(default)]
     pub assigned_agent: Option<String>,
     pub last_updated: Instant,
-    /// An object keyed by step.
+    /// The outputs of the steps, as an object keyed by step; none before the first.
     #[serde(default)]
     pub tool_output: Option<Map<String, Value>>,
+    /// What came of the task; none before its end.
     #[serde(default)]
     pub result_summary: Option<String>,
 }
@@ -47,30 +50,33 @@ pub struct Task {
 pub struct TaskContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
+    /// The ids of the conversations that the task belongs to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meeting_duration: Option<String>,
-    /// ISO 8601.
+    /// The deadline (ISO 8601).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Every other field.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
+/// One step of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subtask {
-    /// The name of a tool: the agent's step. Any other name: the person's.
+    /// The name of the step. A tool of this name makes it the agent's step; any other step is the person's.
     pub step: String,
     #[serde(default)]
     pub done: bool,
 }
 
 impl TaskContext {
-    /// Whether the reading of the mail warned of this, `phishing` or `injection`.
+    /// Returns whether the mail of the task carries a warning of this kind, for example `phishing`.
     pub fn has_warning(&self, kind: &str) -> bool {
         let warnings = self.more.get("warnings").and_then(Value::as_array);
         warnings.is_some_and(|warnings| {
@@ -79,20 +85,24 @@ impl TaskContext {
     }
 }
 
-/// In a task's context: what a person told the agent to do instead.
+/// The field of a task's context that holds what a person told the agent to do instead.
 pub const INSTRUCTION: &str = "instruction";
 
 impl Task {
+    /// The value of `assigned_agent` for a task that the graph works.
     pub const TOOLING_AGENT: &'static str = "ToolingAgent";
-    /// In the context: the beginning of its mail was answered before the rest had come, so nothing more leaves unasked.
+    /// The field of the context which says that the beginning of the mail was answered before the rest had arrived, so
+    /// that nothing more is sent without asking.
     pub const PARTLY_ANSWERED: &'static str = "partly_answered";
 
+    /// Moves the task to another status. An illegal transition is an error and changes nothing.
     pub fn transition(&mut self, to: TaskStatus, at: Instant) -> Result<(), IllegalTransition> {
         self.status = self.status.transition_to(to)?;
         self.last_updated = at;
         Ok(())
     }
 
+    /// Returns whether every step is done, the person's steps included.
     pub fn all_steps_done(&self) -> bool {
         self.subtasks.iter().all(|subtask| subtask.done)
     }

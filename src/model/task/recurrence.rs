@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Instant;
 
-/// The step from one time to the next, by the calendar of the person: an hour stays that hour on their clock.
+/// The step from one time of a series to the next, on the person's calendar: a reminder keeps its hour on their clock,
+/// also when the clocks change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recurrence {
     Days(u32),
@@ -17,12 +18,12 @@ pub enum Recurrence {
     WorkDays,
 }
 
-/// Longer steps are dates, and mistakes.
+/// The longest step that is accepted; a longer one is a date or a mistake.
 const MAX_INTERVAL: u32 = 1_000;
 const WEEK: u32 = 7;
 
 impl Recurrence {
-    /// What a sentence says, in English or Hebrew; none when it is said once.
+    /// Returns the recurrence that a sentence names, in English or Hebrew; none when it names none.
     pub fn find_in_text(text: &str) -> Option<Self> {
         let lower = text.to_lowercase();
         let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -40,10 +41,10 @@ impl Recurrence {
         said.or_else(|| words.iter().find_map(alone))
     }
 
-    /// The first time of the series that begins at `first` which is after `now`.
+    /// Returns the first time after `now` of the series that begins at `first`.
     pub fn next(self, first: Instant, now: Instant, zone: Tz) -> Option<Instant> {
         let start = first.utc().with_timezone(&zone).naive_local();
-        // No series of ours has so many times before now that counting them takes long.
+        // A bound against endless counting: no real series has so many times before now.
         (1..100_000u32).find_map(|nth| {
             let local = self.nth_occurrence(start, nth)?;
             let at = Instant::new(resolve_local_time(zone, local)?)?;
@@ -55,14 +56,14 @@ impl Recurrence {
     fn nth_occurrence(self, start: NaiveDateTime, nth: u32) -> Option<NaiveDateTime> {
         match self {
             Self::Days(days) => start.checked_add_days(Days::new(u64::from(days) * u64::from(nth))),
-            // Counted from the first, so that a 31st is a 31st again after a short month.
+            // Counted from the first time, so that a 31st is a 31st again after a short month.
             Self::Months(months) => start.checked_add_months(Months::new(months.checked_mul(nth)?)),
             Self::WorkDays => start.checked_add_days(Days::new(u64::from(nth))),
         }
     }
 }
 
-/// What stands behind "every".
+/// Reads the words that follow "every".
 fn parse_interval(words: &[&str]) -> Option<Recurrence> {
     let (number, unit) = match words {
         ["other" | "second", unit, ..] => (2, *unit),
@@ -100,7 +101,8 @@ fn is_weekday(word: &str) -> bool {
     hebrew.contains(&word) || (singular.len() > 2 && singular.parse::<Weekday>().is_ok())
 }
 
-/// A time that the clocks leave out comes an hour later; one they have twice comes the first time.
+/// Returns the point in time of a local time. One that the clocks skip comes an hour later; of one that they repeat,
+/// the first counts.
 fn resolve_local_time(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Utc>> {
     match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.to_utc()),

@@ -1,4 +1,4 @@
-//! Every verdict, against a table written from the design and not from the code.
+//! Every verdict, compared with a table (`verdicts.txt`) that was written from the design and not from the code.
 
 mod single;
 
@@ -17,7 +17,7 @@ const OWN: &str = "me@home.example";
 /// On the allow-list: somebody who writes, and somebody who is only named by those who write.
 const LISTED: &str = "listed@work.example";
 const OTHER_LISTED: &str = "boss@work.example";
-/// Not on it: somebody who writes, and somebody in Cc.
+/// Not on the allow-list: somebody who writes, and somebody in Cc.
 const THREAD: &str = "dana@work.example";
 const IN_CC: &str = "carl@work.example";
 const STRANGER: &str = "stranger@else.example";
@@ -97,7 +97,7 @@ const APPROVALS: &[&str] =
     &["none", "good", "used", "expired", "of_another", "of_another_policy", "before_a_restore", "outliving"];
 const DOORS: &[DecisionChannel] = DecisionChannel::ALL;
 
-/// One place of the table.
+/// One combination of everything that a verdict depends on.
 #[derive(Debug, Clone, Copy)]
 struct VerdictCase<'a> {
     mode: &'a str,
@@ -255,6 +255,7 @@ fn word(verdict: &PolicyVerdict) -> &'static str {
     }
 }
 
+/// One line of the table: seven patterns and the expected verdict.
 struct VerdictLine {
     text: &'static str,
     columns: Vec<&'static str>,
@@ -269,8 +270,8 @@ fn fits(pattern: &str, value: &str) -> bool {
     pattern == "*" || pattern.split('|').any(|one| one == value)
 }
 
-/// Recipients that can matter: a step without a message has none, and what opens a conversation is asked about whoever
-/// it goes to.
+/// Returns the recipients that can matter: a step without a message has none, and a message that opens a conversation
+/// needs an approval whoever it goes to.
 fn recipients_of(tool: &str) -> Vec<&'static str> {
     let matters = |recipients: &&&str| match tool {
         "draft_reply" | "send_reply" | "answer_invitation" => true,
@@ -282,7 +283,7 @@ fn recipients_of(tool: &str) -> Vec<&'static str> {
     RECIPIENTS.iter().filter(matters).copied().collect()
 }
 
-/// What a person said, and through which door; where nothing is done whatever they say, that they said yes or nothing.
+/// Returns the approvals and channels to try. Where nothing is done in any case, only no approval and a good one.
 fn approvals_in(mode: &str) -> Vec<(&'static str, DecisionChannel)> {
     let said = APPROVALS.iter().filter(|approval| mode == "active" || ["none", "good"].contains(*approval));
     let doors = |approval: &&'static str| {

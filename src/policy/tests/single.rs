@@ -1,4 +1,4 @@
-//! Single verdicts beside the table.
+//! Single verdicts that the table cannot express.
 
 use chrono::Duration;
 

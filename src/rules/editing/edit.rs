@@ -1,8 +1,8 @@
-//! Editing the learned part of a rules file: everything outside the two marks stays byte for byte.
+//! Editing the learned section of a rules file: everything outside the marker lines stays byte for byte.
 //!
-//! Pure. The part between the marks is edited in place, so that what a person wrote beside an entry stays; the result is
-//! read again and must say exactly what was meant. Where an edit in place does not come out so, or there is nothing to
-//! edit yet, the part is written anew.
+//! Pure. The section is edited in place, so that a person's comments beside an entry stay. The result is parsed again
+//! and must say exactly what was meant. Where an edit in place does not, or there is nothing to edit yet, the section
+//! is written anew.
 
 use std::{collections::BTreeMap, str::FromStr as _};
 
@@ -14,10 +14,10 @@ use crate::rules::{
     grammar::{limits::MAX_LEARNED, lint::canonical_form},
 };
 
-/// What an empty learned part looks like.
+/// The learned section without an entry.
 const EMPTY_SECTION: &str = "learned: []\n";
 
-/// Edits that do not fit a file. The file stays as it is.
+/// Why edits do not fit a file. The file stays as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesEditError {
     #[error("the rules file is broken, so nothing is learned into it: {0}")]
@@ -38,7 +38,7 @@ pub enum RulesEditError {
     NotAsIntended,
 }
 
-/// The text with the edits made, and nothing else.
+/// Returns the text with these edits and no other change. Either all edits are made or none.
 pub fn apply_edits(file_name: &str, text: &str, edits: &[RulesEdit]) -> Result<String, RulesEditError> {
     let before = RuleSet::parse(file_name, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))?;
     let meant = intended_meanings(&before, edits)?;
@@ -54,7 +54,7 @@ pub fn apply_edits(file_name: &str, text: &str, edits: &[RulesEdit]) -> Result<S
     Ok(text)
 }
 
-/// What every rule and entry says after the edits, by name.
+/// Returns what every rule and entry must say after the edits, by name. Refuses edits that contradict the file.
 fn intended_meanings(before: &RuleSet, edits: &[RulesEdit]) -> Result<BTreeMap<String, String>, RulesEditError> {
     let mut names: Vec<String> = before.learned_names().into_iter().map(str::to_owned).collect();
     let mut meanings = collect_meanings(before);
@@ -81,7 +81,7 @@ fn intended_meanings(before: &RuleSet, edits: &[RulesEdit]) -> Result<BTreeMap<S
     Ok(meanings)
 }
 
-/// What the entry of an edit says in a file of its own; nothing when it goes.
+/// Returns what the entry of an edit says when it stands alone in a file; nothing when the edit retires it.
 fn meaning_of_edit(edit: &RulesEdit) -> Result<BTreeMap<String, String>, RulesEditError> {
     let Some(entry) = edit.entry() else { return Ok(BTreeMap::new()) };
     let text = replace_learned_section(
@@ -92,7 +92,8 @@ fn meaning_of_edit(edit: &RulesEdit) -> Result<BTreeMap<String, String>, RulesEd
     Ok(collect_meanings(&rules))
 }
 
-/// Conditions and outcomes, hand-written and learned; not where they stand or why.
+/// Returns the conditions and outcomes of all rules, hand-written and learned, by name. Position and `why` do not
+/// count.
 fn collect_meanings(rules: &RuleSet) -> BTreeMap<String, String> {
     let said = rules.rules.iter().map(|rule| {
         let says = format!("{} {:?} {}", canonical_form(&rule.condition), rule.outcome, rule.learned);
@@ -105,7 +106,7 @@ fn collect_meanings(rules: &RuleSet) -> BTreeMap<String, String> {
     said.chain(taught).collect()
 }
 
-/// The text with another learned part, or an empty one.
+/// Returns the text with another learned section, or with an empty one.
 pub fn replace_learned_section(text: &str, part: Option<&str>) -> String {
     let whole = ensure_markers(text);
     match learned_range(&whole) {
@@ -114,7 +115,7 @@ pub fn replace_learned_section(text: &str, part: Option<&str>) -> String {
     }
 }
 
-/// A file of a person who took the marks out gets them back, at its end.
+/// Returns the text with marker lines. Where a person took them out, they are added at the end.
 fn ensure_markers(text: &str) -> String {
     if learned_range(text).is_some() {
         return text.to_owned();
@@ -128,7 +129,8 @@ fn splice_text(whole: &str, range: &std::ops::Range<usize>, part: &str) -> Strin
     format!("{head}{part}{tail}")
 }
 
-/// Read again: every rule and entry says what was meant, in the order a person gave the hand-written ones.
+/// Parses the edited text again. Every rule and entry must say what was meant, and the hand-written rules must keep
+/// their order.
 fn verify_meanings(
     file_name: &str,
     text: &str,
@@ -143,7 +145,7 @@ fn verify_meanings(
     if same && collect_meanings(&after) == *meant { Ok(()) } else { Err(RulesEditError::NotAsIntended) }
 }
 
-/// The part edited in place; none when there is no block of entries to edit.
+/// Returns the edited section; none when it has no block of entries that could be edited.
 fn edit_in_place(part: &str, edits: &[RulesEdit]) -> Option<String> {
     let document = Document::from_str(part).ok()?;
     let entries = document.as_mapping()?.get_sequence("learned")?;
@@ -174,6 +176,7 @@ fn parse_mapping(yaml: &str) -> Option<yaml_edit::Mapping> {
     Document::from_str(yaml).ok()?.as_mapping()
 }
 
+/// Returns the position of the entry with this name.
 fn find_entry_index(entries: &Sequence, name: &str) -> Option<usize> {
     let named = |value: yaml_edit::YamlNode| {
         value.as_mapping().and_then(|entry| entry.get("name")).is_some_and(|found| found.to_string().trim() == name)
@@ -181,7 +184,7 @@ fn find_entry_index(entries: &Sequence, name: &str) -> Option<usize> {
     entries.values().position(named)
 }
 
-/// The part written anew. What stood there and is not edited is carried over as it was written.
+/// Returns the section written anew. Entries that are not edited are carried over as they were written.
 fn rewrite_section(part: &str, edits: &[RulesEdit], before: &RuleSet) -> Result<String, RulesEditError> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     if !before.learned_names().is_empty() {
@@ -210,7 +213,7 @@ fn rewrite_section(part: &str, edits: &[RulesEdit], before: &RuleSet) -> Result<
     Ok(format!("learned:\n{}", blocks.into_iter().map(|(_, block)| block).collect::<String>()))
 }
 
-/// A mapping as an item of the sequence.
+/// Indents a mapping as an item of the sequence.
 fn to_sequence_item(yaml: &str) -> String {
     let mut text = String::new();
     for (nth, line) in yaml.lines().enumerate() {
@@ -221,7 +224,7 @@ fn to_sequence_item(yaml: &str) -> String {
     text
 }
 
-/// The entries of a part, each as it was written, by name.
+/// Returns the entries of the section by name, each as it was written.
 fn split_entries(part: &str) -> Option<Vec<(String, String)>> {
     let document = Document::from_str(part).ok()?;
     let entries = document.as_mapping()?.get_sequence("learned")?;
@@ -230,7 +233,7 @@ fn split_entries(part: &str) -> Option<Vec<(String, String)>> {
         let name = entry.get("name")?.to_string().trim().trim_matches(['"', '\'']).to_owned();
         let text = entry.to_string();
         let first = text.lines().next()?;
-        // A flow mapping stands on lines of its own; the keys of a block share their column, except the first.
+        // A flow mapping may span lines and is joined; the keys of a block share their column, except the first.
         let body: String = if first.trim_start().starts_with('{') {
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         } else {

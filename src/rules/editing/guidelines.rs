@@ -1,22 +1,23 @@
-//! `guidelines.txt`: what is put before a model's prompt. The person's words, and the lines of the nightly job between
-//! two marks.
+//! `guidelines.txt`: the text that precedes the prompts of a model. It holds the person's words and, between two marker
+//! lines, those of the nightly job.
 //!
-//! Owns its reading. Never more than [`MAX_BYTES`] reach a prompt, and what does not fit is said, not dropped in silence.
+//! Owns the reading of the file. Never more than [`MAX_BYTES`] reach a prompt, and a warning says what was left out.
 
 use std::{io, path::Path};
 
-/// A prompt is paid for by the word, and what is longer than this is no longer a guideline.
+/// The most that is used. Every prompt pays for it, and a longer text is no longer a guideline.
 pub const MAX_BYTES: usize = 4 * 1024;
 
+/// The guidelines as a prompt uses them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guidelines {
-    /// What goes before the prompt; empty without a file.
+    /// The text before the prompt; empty without a file.
     pub text: String,
-    /// Why it is not the whole file.
+    /// Why the text is not the whole file.
     pub warning: Option<String>,
 }
 
-/// A missing file is no guidelines. An unreadable one is none either, and a warning.
+/// Reads the guidelines. Without a file there are none; with an unreadable one there are none and a warning.
 pub fn load(path: &Path) -> Guidelines {
     match crate::regular_file::read(path) {
         Ok(bytes) => truncate_to_limit(&String::from_utf8_lossy(&bytes)),
@@ -28,7 +29,7 @@ pub fn load(path: &Path) -> Guidelines {
     }
 }
 
-/// Whole lines, as many as fit: half a sentence may mean the opposite of the whole.
+/// Keeps as many whole lines as fit, because half a sentence may mean the opposite of the whole.
 fn truncate_to_limit(text: &str) -> Guidelines {
     if text.len() <= MAX_BYTES {
         return Guidelines { text: text.to_owned(), warning: None };

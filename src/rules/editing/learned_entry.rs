@@ -1,15 +1,16 @@
-//! What the nightly job may write, and nothing else: a reach, an act, and their one spelling in the file.
+//! The entries that the nightly job may write into the rules file, and their one spelling.
 //!
-//! The grammar is closed. It knows no list, no lock, no stop, no policy and no free text: an entry names a verified
-//! sender or domain, a list, or one word of a subject, and says a level or whether such a mail is a task.
+//! The grammar is closed. It has no word for a list, `lock`, `stop`, a policy or free text: an entry names a verified
+//! sender or domain, a mailing list, or one word of a subject, and gives a level or says whether such a mail is a task.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Facts, Priority, ids::sha256_hex};
 use crate::rules::grammar::limits::{MAX_NAME_CHARS, MAX_WHY_CHARS};
 
-/// The shortest word an entry may name; shorter ones stand in everything.
+/// The shortest word that an entry may name; shorter ones occur in everything.
 const MIN_WORD_CHARS: usize = 4;
+/// The longest address, domain or list that an entry may name.
 const MAX_VALUE_CHARS: usize = 120;
 
 /// Which mails an entry is about.
@@ -20,29 +21,34 @@ pub enum Reach {
     Sender(String),
     /// A verified domain.
     Domain(String),
+    /// A mailing list, in mail from a verified sender.
     ListId(String),
     /// One word of a subject, from a verified sender.
     Word(String),
-    /// Mails of a verified domain whose subject begins with this word: what a machine sends again and again.
+    /// Mails of a verified domain whose subject begins with this word, such as a machine sends again and again.
     Template(String, String),
 }
 
+/// What an entry says about these mails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryAct {
+    /// Their level is at least this.
     Set(Priority),
+    /// Their level is at most this.
     Cap(Priority),
     /// Such a mail is a task, or is none.
     Task(bool),
 }
 
+/// A learned rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LearnedEntry {
     pub reach: Reach,
     pub act: EntryAct,
 }
 
-/// One edit of the learned part.
+/// One edit of the learned section, with the reason that the file will show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "snake_case")]
 pub enum RulesEdit {
@@ -50,12 +56,13 @@ pub enum RulesEdit {
         entry: LearnedEntry,
         why: String,
     },
-    /// The entry of this name becomes another.
+    /// Replaces the entry of this name.
     Change {
         name: String,
         entry: LearnedEntry,
         why: String,
     },
+    /// Removes the entry of this name.
     Retire {
         name: String,
         why: String,
@@ -63,6 +70,7 @@ pub enum RulesEdit {
 }
 
 impl RulesEdit {
+    /// Returns the entry that the edit writes; none when it removes one.
     pub fn entry(&self) -> Option<&LearnedEntry> {
         match self {
             RulesEdit::Add { entry, .. } | RulesEdit::Change { entry, .. } => Some(entry),
@@ -70,13 +78,14 @@ impl RulesEdit {
         }
     }
 
+    /// Returns the reason, which stands beside the entry in the file.
     pub fn why(&self) -> &str {
         match self {
             RulesEdit::Add { why, .. } | RulesEdit::Change { why, .. } | RulesEdit::Retire { why, .. } => why,
         }
     }
 
-    /// The name under which its entry stands in the file.
+    /// Returns the name of the entry in the file.
     pub fn name(&self) -> String {
         match self {
             RulesEdit::Add { entry, .. } => entry.name(),
@@ -84,7 +93,7 @@ impl RulesEdit {
         }
     }
 
-    /// For a list or a log: the same words everywhere.
+    /// Returns the edit as a sentence, the same for lists, logs and questions.
     pub fn describe(&self) -> String {
         match self {
             RulesEdit::Add { entry, .. } => entry.describe(),
@@ -95,7 +104,7 @@ impl RulesEdit {
 }
 
 impl EntryAct {
-    /// The key it has in the file.
+    /// Returns the key of the act in the file.
     pub const fn yaml_key(self) -> &'static str {
         match self {
             EntryAct::Set(_) => "set",
@@ -106,7 +115,8 @@ impl EntryAct {
 }
 
 impl Reach {
-    /// Whether it is written so that nothing but itself can be read from it.
+    /// Returns whether the value has only characters that cannot break out of its place in the file. It comes from
+    /// mail, so anything else is refused.
     pub fn is_safe_to_write(&self) -> bool {
         let fits = |text: &str, allowed: &dyn Fn(char) -> bool| {
             !text.is_empty() && text.chars().count() <= MAX_VALUE_CHARS && text.chars().all(allowed)
@@ -124,7 +134,8 @@ impl Reach {
         }
     }
 
-    /// Whether these facts are within reach.
+    /// Returns whether a mail with these facts is meant. It must agree with the condition that is written into the
+    /// file; a test compares them.
     pub fn covers(&self, facts: &Facts) -> bool {
         let verified = facts.sender_verified;
         match self {
@@ -140,7 +151,7 @@ impl Reach {
         }
     }
 
-    /// How it is stored beside what was unlearned.
+    /// Returns a text that identifies the reach, by which it is remembered when it was unlearned.
     pub fn key(&self) -> String {
         match self {
             Reach::Sender(value) => format!("sender:{value}"),
@@ -151,6 +162,7 @@ impl Reach {
         }
     }
 
+    /// Returns which mails are meant, for a person.
     pub fn describe(&self) -> String {
         match self {
             Reach::Sender(value) => format!("mail from {value}"),
@@ -161,6 +173,7 @@ impl Reach {
         }
     }
 
+    /// Returns the `when` of the entry. Every form asks for the sender, so that it counts only for a verified one.
     fn condition_yaml(&self) -> String {
         match self {
             Reach::Sender(value) => format!("{{ sender: {{ is: \"{value}\" }} }}"),
@@ -180,6 +193,7 @@ impl Reach {
     }
 }
 
+/// Returns whether a word can be written into a regular expression as it is.
 fn is_valid_word(word: &str) -> bool {
     let count = word.chars().count();
     (MIN_WORD_CHARS..=32).contains(&count)
@@ -188,14 +202,15 @@ fn is_valid_word(word: &str) -> bool {
         && *word == word.to_lowercase()
 }
 
-/// The words of a subject in lower case, as entries know them.
+/// Returns the words of a subject in lower case, as entries name them.
 pub(crate) fn subject_words(subject: &str) -> impl Iterator<Item = String> {
     let words = subject.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase)
 }
 
 impl LearnedEntry {
-    /// Readable, and the same for the same entry: what it is about, and four digits that no other value shares.
+    /// Returns a readable name that is always the same for the same reach and kind of act. Four digits of a digest tell
+    /// apart values that look alike once their signs are replaced.
     pub fn name(&self) -> String {
         let key = self.reach.key();
         let act = self.act.yaml_key();
@@ -205,6 +220,7 @@ impl LearnedEntry {
         format!("{act}-{}-{digest}", short.trim_end_matches('-'))
     }
 
+    /// Returns the entry as a sentence.
     pub fn describe(&self) -> String {
         let reach = self.reach.describe();
         match self.act {
@@ -215,7 +231,7 @@ impl LearnedEntry {
         }
     }
 
-    /// As it stands in the file, under a name that may be older than its act.
+    /// Returns the entry as it stands in the file. An entry that was changed keeps the name that it had before.
     pub(super) fn to_yaml(&self, name: &str, why: &str) -> String {
         let key = self.act.yaml_key();
         let value = match self.act {

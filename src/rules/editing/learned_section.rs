@@ -1,4 +1,5 @@
-//! The learned part: where it starts and ends, byte by byte. Everything outside it belongs to the person.
+//! The learned section of a rules file: where it begins and ends, to the byte. Everything outside it belongs to the
+//! person.
 
 use std::ops::Range;
 
@@ -7,26 +8,28 @@ use crate::rules::grammar::{
     yaml::PositionedKey,
 };
 
-/// The line before the learned part begins with this.
+/// The beginning of the line before the learned section.
 pub const BEGIN_MARKER: &str = "# >>> learned";
-/// The line after the learned part begins with this.
+/// The beginning of the line after the learned section.
 pub const END_MARKER: &str = "# <<< learned";
 
-/// The place of the learned part in a file.
+/// The place of the learned section in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::rules) struct LearnedSection {
-    /// From after the first marker line to before the second.
+    /// From the end of the first marker line to the start of the second.
     pub(in crate::rules) bytes: Range<usize>,
     first_line: usize,
     last_line: usize,
 }
 
-/// The bytes between the two marker lines: what the nightly job may replace. None for a file without markers or with
-/// misplaced ones.
+/// Returns the bytes between the marker lines, which the nightly job may replace; none for a file without markers or
+/// with misplaced ones.
 pub fn learned_range(text: &str) -> Option<Range<usize>> {
     find_section(text).ok().flatten().map(|section| section.bytes)
 }
 
+/// Finds the learned section; none in a file without markers. The section must be the last thing in the file, so that a
+/// file that was cut off has lost at least a part of it.
 pub(in crate::rules) fn find_section(text: &str) -> Result<Option<LearnedSection>, Fault> {
     let (begins, ends) = (find_markers(text, BEGIN_MARKER), find_markers(text, END_MARKER));
     let (begin, end) = match (begins.as_slice(), ends.as_slice()) {
@@ -53,7 +56,8 @@ pub(in crate::rules) fn find_section(text: &str) -> Result<Option<LearnedSection
     Ok(Some(LearnedSection { bytes, first_line: begin.line, last_line: end.line }))
 }
 
-/// `learned` stands inside the section and every other key outside, so that replacing the section loses nothing.
+/// Checks that `learned` stands inside the section and every other key outside, so that replacing the section loses
+/// nothing.
 pub(in crate::rules) fn check_key_placement(
     section: Option<&LearnedSection>,
     key: &PositionedKey,
@@ -71,9 +75,10 @@ pub(in crate::rules) fn check_key_placement(
     }
 }
 
+/// One marker line.
 struct MarkerLine {
     line: usize,
-    /// The whole line, its end included.
+    /// The whole line, its line end included.
     bytes: Range<usize>,
 }
 

@@ -1,4 +1,5 @@
-//! A condition as it is evaluated: everything compiled, lower-cased and type-checked when the file was loaded.
+//! A condition as it is evaluated. Everything is compiled, lower-cased and type-checked when the file is loaded, so
+//! that evaluation cannot fail.
 
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use crate::rules::grammar::{
     pattern::Pattern,
 };
 
+/// The `when` of a rule.
 #[derive(Debug, Clone)]
 pub(in crate::rules) enum Condition {
     Test(FieldTest),
@@ -22,7 +24,7 @@ pub(in crate::rules) struct FieldTest {
     pub(in crate::rules) predicate: Predicate,
 }
 
-/// Texts in lower case.
+/// An operator with its value. Texts are in lower case.
 #[derive(Debug, Clone)]
 pub(in crate::rules) enum Predicate {
     Is(String),
@@ -35,21 +37,23 @@ pub(in crate::rules) enum Predicate {
     Exists(bool),
 }
 
-/// Lower-case texts in order, shared between the rules that name the list.
+/// The members of a list in lower case, sorted, shared between the rules that name the list.
 #[derive(Debug, Clone)]
 pub(in crate::rules) struct MemberList {
-    /// None for one written inline.
+    /// The name under `lists`; none for a list that is written inline.
     pub(in crate::rules) name: Option<String>,
     pub(in crate::rules) entries: Arc<[String]>,
 }
 
 impl MemberList {
+    /// Sorts the entries, so that membership is a binary search.
     pub(in crate::rules) fn new(name: Option<&str>, mut entries: Vec<String>) -> Self {
         entries.sort_unstable();
         entries.dedup();
         Self { name: name.map(str::to_owned), entries: entries.into() }
     }
 
+    /// Returns whether `text`, which must be in lower case, is a member.
     pub(in crate::rules) fn contains(&self, text: &str) -> bool {
         self.entries.binary_search_by(|entry| entry.as_str().cmp(text)).is_ok()
     }
@@ -60,6 +64,7 @@ impl MemberList {
 }
 
 impl Condition {
+    /// Returns whether the condition holds for these facts. Whether a sender rule counts is decided by the caller.
     pub(in crate::rules) fn holds(&self, view: &FactsView<'_>) -> bool {
         match self {
             Condition::Test(test) => test.holds(view),
@@ -69,7 +74,7 @@ impl Condition {
         }
     }
 
-    /// Every test in the order of the file, and whether it stands under an odd number of `not`.
+    /// Returns every test in the order of the file, and whether it stands under an odd number of `not`.
     pub(in crate::rules) fn tests(&self) -> Vec<(&FieldTest, bool)> {
         let mut tests = Vec::new();
         self.collect_tests(false, &mut tests);
@@ -86,12 +91,14 @@ impl Condition {
         }
     }
 
+    /// Returns whether any test is on such a field.
     pub(super) fn uses_field(&self, field: impl Fn(Field) -> bool) -> bool {
         self.tests().iter().any(|(test, _)| field(test.field))
     }
 }
 
 impl FieldTest {
+    /// Returns whether the test holds. A missing fact meets no test but `exists: false`.
     pub(in crate::rules) fn holds(&self, view: &FactsView<'_>) -> bool {
         let (field, text, number) = (self.field, |field| view.lower_text(field), |field| view.number(field));
         match &self.predicate {
@@ -118,7 +125,7 @@ impl FieldTest {
         }
     }
 
-    /// The value of the operator, as a person reads it.
+    /// Returns the value of the operator, as a person reads it.
     pub(in crate::rules) fn expected(&self) -> String {
         match &self.predicate {
             Predicate::Is(text) | Predicate::Contains(text) => text.clone(),
@@ -129,7 +136,7 @@ impl FieldTest {
         }
     }
 
-    /// The words of the mail that met the test.
+    /// Returns the words of the mail that met the test; none when it is not met.
     pub(in crate::rules) fn matched_words(&self, view: &FactsView<'_>) -> Vec<String> {
         if !self.holds(view) {
             return Vec::new();
@@ -141,7 +148,8 @@ impl FieldTest {
         }
     }
 
-    /// The part in the mail's own letters. Where lower case has another length the lower-case text must do.
+    /// Returns the part as the mail spells it, or in lower case where lower case has another length and positions do
+    /// not fit.
     fn original_spelling(&self, view: &FactsView<'_>, part: &str) -> String {
         let (text, lower) = (view.text(self.field), view.lower_text(self.field));
         let written = || {

@@ -1,5 +1,7 @@
-//! `when`: from YAML to a compiled condition. Every operator is checked against its field here, with its position,
-//! so that nothing can go wrong later.
+//! The `when` of a rule: from YAML to a compiled condition.
+//!
+//! Every operator is checked against its field here, and every error has a position. A condition that passes can be
+//! evaluated for any facts.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +15,18 @@ use crate::rules::grammar::{
     yaml::{PositionedKey, PositionedNode, YamlValue, quote_truncated},
 };
 
+/// The lists of the file, by name.
 pub(super) type NamedLists = BTreeMap<String, MemberList>;
 
+/// What an error says was expected in place of a condition.
 const CONDITION: &str = "a mapping of fields, all, any or not";
 
+/// Returns the compiled condition. `lists` are those that it may name.
 pub(super) fn parse_condition(node: &PositionedNode, lists: &NamedLists) -> Result<Condition, Fault> {
     parse_group(node, lists, 0)
 }
 
-/// All entries of one mapping.
+/// Parses one mapping. All of its entries must hold.
 fn parse_group(node: &PositionedNode, lists: &NamedLists, depth: usize) -> Result<Condition, Fault> {
     let entries = node.expect_map(CONDITION)?;
     if entries.is_empty() {
@@ -42,6 +47,7 @@ fn parse_group(node: &PositionedNode, lists: &NamedLists, depth: usize) -> Resul
     Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
 }
 
+/// Parses the members of `all` or `any`.
 fn parse_members(
     key: &PositionedKey,
     node: &PositionedNode,
@@ -63,7 +69,7 @@ fn check_depth(key: &PositionedKey, depth: usize) -> Result<(), Fault> {
     Err(key.to_fault("nesting too deep at", format!("at most {MAX_DEPTH} levels of all, any and not")))
 }
 
-/// Several operators on one field mean all of them.
+/// Parses the operators on one field. All of them must hold.
 fn parse_field_tests(key: &PositionedKey, node: &PositionedNode, lists: &NamedLists) -> Result<Vec<Condition>, Fault> {
     let Ok(field) = key.text.parse::<Field>() else {
         return Err(key.to_fault("unknown field", format!("one of: {}, all, any, not", join_words(Field::ALL))));
@@ -105,6 +111,7 @@ fn parse_predicate(
     })
 }
 
+/// Returns a text in lower case. The values of `addressed` are a closed set.
 fn parse_text_value(field: Field, node: &PositionedNode) -> Result<String, Fault> {
     let text = node.expect_text("a text")?.to_lowercase();
     if field.value_kind() == FieldValueKind::Addressing && text.parse::<Addressed>().is_err() {
@@ -113,6 +120,7 @@ fn parse_text_value(field: Field, node: &PositionedNode) -> Result<String, Fault
     Ok(text)
 }
 
+/// Returns the list of that name, or the one that is written inline.
 fn parse_list(field: Field, node: &PositionedNode, lists: &NamedLists) -> Result<MemberList, Fault> {
     if let YamlValue::Text(name) = &node.value {
         let known = || match lists.is_empty() {
@@ -132,7 +140,7 @@ fn parse_list(field: Field, node: &PositionedNode, lists: &NamedLists) -> Result
     Ok(MemberList::new(None, parse_list_entries(node, |node| parse_text_value(field, node))?))
 }
 
-/// The texts of a sequence, under `lists` or inline.
+/// Returns the texts of a sequence, under `lists` or inline, within the limit on their number.
 pub(super) fn parse_list_entries(
     node: &PositionedNode,
     read: impl Fn(&PositionedNode) -> Result<String, Fault>,
@@ -150,6 +158,7 @@ fn parse_pattern(node: &PositionedNode) -> Result<Pattern, Fault> {
         .map_err(|(found, expected)| Fault::new(node.at, found, expected).with_width(source.chars().count()))
 }
 
+/// Returns a finite number in the form that the field demands: hours with or without a unit, or a fraction from 0 to 1.
 fn parse_number(field: Field, node: &PositionedNode) -> Result<f64, Fault> {
     let shape = field.value_kind();
     let (number, expected) = match (shape, &node.value) {
@@ -165,7 +174,7 @@ fn parse_number(field: Field, node: &PositionedNode) -> Result<f64, Fault> {
     number.filter(|number| number.is_finite()).ok_or_else(|| node.to_fault(expected))
 }
 
-/// `24h` or `3d`; a sign for a time that has passed.
+/// Returns the hours in `24h` or `3d`. A negative number stands for a time that has passed.
 fn parse_hours(text: &str) -> Option<f64> {
     let (digits, factor) =
         text.strip_suffix('h').map(|digits| (digits, 1.0)).or_else(|| Some((text.strip_suffix('d')?, 24.0)))?;

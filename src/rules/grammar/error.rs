@@ -1,9 +1,11 @@
-//! What is wrong with a rules file, where, and what was expected instead, with the line itself and a caret.
-//! An error never shows more of the file than that one line.
+//! What is wrong with a rules file: the place, what was found and what was expected, with the line itself and a caret.
+//!
+//! An error never shows more of the file than that one line, and no character of it reaches a terminal that the
+//! terminal would obey.
 
 use std::fmt;
 
-/// A place in the file, both counted from 1. Line 0: the file as a whole.
+/// A place in the file, counted from 1. Line 0 stands for the file as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Position {
     pub line: usize,
@@ -25,12 +27,13 @@ impl Fault {
         Self { at, width: 1, found: found.into(), expected: expected.into() }
     }
 
+    /// Sets how many characters the caret underlines.
     pub(in crate::rules) fn with_width(self, width: usize) -> Self {
         Self { width, ..self }
     }
 }
 
-/// A rules file that does not count.
+/// Why a rules file does not take effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct RulesError {
     pub file: String,
@@ -42,24 +45,25 @@ pub struct RulesError {
     width: usize,
 }
 
-/// A minified or hostile line must not fill the screen.
+/// The most of a line that is shown, so that a minified or hostile line does not fill the screen.
 const MAX_SHOWN_CHARS: usize = 160;
 
 impl RulesError {
+    /// Ties a fault to its file and copies the line it is about.
     pub(in crate::rules) fn from_fault(file: &str, text: &str, fault: Fault) -> Self {
         let line = fault.at.line.checked_sub(1).and_then(|index| text.lines().nth(index)).unwrap_or_default();
         let Fault { at, width, found, expected } = fault;
         Self { file: file.to_owned(), at, found, expected, line: line.to_owned(), width }
     }
 
-    /// A file that could not be read or is too large to look into.
+    /// Describes a file that could not be read or is too large to be parsed.
     pub(in crate::rules) fn for_whole_file(file: &str, found: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::from_fault(file, "", Fault::new(Position::default(), found, expected))
     }
 }
 
 impl RulesError {
-    /// The place, what was found and what was expected, without the line itself.
+    /// Returns the place, what was found and what was expected, without the line itself.
     pub fn in_one_line(&self) -> String {
         let place = if self.at.line > 0 { format!(":{}:{}", self.at.line, self.at.column) } else { String::new() };
         format!("{}{place}: {}; expected {}", self.file, mask_control_chars(&self.found), self.expected)
@@ -81,7 +85,7 @@ impl fmt::Display for RulesError {
     }
 }
 
-/// Control characters and those that turn the direction of text become a dot.
+/// Replaces control characters, and those that change the direction of text, by a dot.
 pub(in crate::rules) fn mask_control_chars(text: &str) -> String {
     let obeyed = |c: char| {
         c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

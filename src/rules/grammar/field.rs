@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::model::{Facts, Instant, text_enum::text_enum};
 
 text_enum! {
-    /// What a rule may ask about; exactly the stored facts.
+    /// What a rule can ask about: exactly the stored facts.
     Field {
         Sender = "sender",
         SenderDomain = "sender_domain",
@@ -26,6 +26,7 @@ text_enum! {
 }
 
 text_enum! {
+    /// How a rule compares a field. Texts are compared without regard to case, except by `matches`.
     Operator {
         Is = "is",
         In = "in",
@@ -37,7 +38,7 @@ text_enum! {
     }
 }
 
-/// What a field holds; decides which operators fit and how their values are written.
+/// What kind of value a field holds. It decides which operators fit and how their values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) enum FieldValueKind {
     Text,
@@ -46,7 +47,7 @@ pub(in crate::rules) enum FieldValueKind {
     Flag,
     Amount,
     Hours,
-    /// 0 to 1.
+    /// A number from 0 to 1.
     Fraction,
 }
 
@@ -62,13 +63,14 @@ impl Field {
         }
     }
 
-    /// Counts only for a verified sender.
+    /// Returns whether the field names the sender, so that a rule on it counts only for a verified one.
     pub(in crate::rules) const fn is_sender_field(self) -> bool {
         matches!(self, Field::Sender | Field::SenderDomain)
     }
 }
 
 impl FieldValueKind {
+    /// Returns the operators that fit such a value. The parser refuses any other.
     pub(super) const fn operators(self) -> &'static [Operator] {
         use Operator::{Contains, Exists, Gte, In, Is, Lte, Matches};
         match self {
@@ -81,7 +83,7 @@ impl FieldValueKind {
     }
 }
 
-/// The facts at one moment, read once for all rules: texts also in lower case, the deadline in hours.
+/// The facts at one moment, prepared once for all rules: texts also in lower case, the deadline in hours from now.
 #[derive(Debug)]
 pub(in crate::rules) struct FactsView<'a> {
     pub(in crate::rules) facts: &'a Facts,
@@ -112,11 +114,12 @@ impl<'a> FactsView<'a> {
         }
     }
 
-    /// A text as it came. An empty one is as good as none.
+    /// Returns a text as it came; none for an empty one.
     pub(in crate::rules) fn text(&self, field: Field) -> Option<&str> {
         fact_text(self.facts, field).filter(|text| !text.is_empty())
     }
 
+    /// Returns a text in lower case; none for an empty one.
     pub(in crate::rules) fn lower_text(&self, field: Field) -> Option<&str> {
         let text = match field {
             Field::Sender => &self.sender,
@@ -151,7 +154,7 @@ impl<'a> FactsView<'a> {
         }
     }
 
-    /// The value as a person reads it.
+    /// Returns the value as a person reads it; none when the mail does not name one.
     pub(in crate::rules) fn format_value(&self, field: Field) -> Option<String> {
         match field.value_kind() {
             FieldValueKind::Text | FieldValueKind::Addressing => self.text(field).map(str::to_owned),
@@ -178,12 +181,12 @@ fn fact_text(facts: &Facts, field: Field) -> Option<&str> {
     }
 }
 
-/// Most facts are lower case already, and then nothing is copied.
+/// Returns the text in lower case. Most facts are in lower case already, and then nothing is copied.
 fn lowercase_if_needed(text: &str) -> Cow<'_, str> {
     if text.chars().any(char::is_uppercase) { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
 }
 
-/// Hours carry their unit; at most two decimals, for nobody sets a rule by the second.
+/// Returns a number with at most two decimals; hours carry their unit.
 pub(super) fn format_number(field: Field, number: f64) -> String {
     let rounded = (number * 100.0).round() / 100.0;
     if field.value_kind() == FieldValueKind::Hours { format!("{rounded}h") } else { format!("{rounded}") }

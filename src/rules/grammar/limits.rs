@@ -1,29 +1,31 @@
 //! The limits of a rules file. A file beyond any of them is refused with its position; none is ever silently cut.
 
-/// A person reads this file. 500 rules with comments stay well below; more is a mistake or an attack.
+/// The size of the file. A person reads it: 500 rules with comments stay well below, and more is a mistake or an
+/// attack.
 pub const MAX_FILE_BYTES: usize = 256 * 1024;
-/// Every rule is tried for every mail, and again for every open task when the file changes.
+/// Hand-written rules. Each is tried for every mail, and again for every open task when the file changes.
 pub const MAX_RULES: usize = 500;
-/// The nightly job adds a few entries a night and retires its own; beyond this it must retire first.
+/// Learned entries. The nightly job adds a few at a time and retires its own; at this number it must retire first.
 pub const MAX_LEARNED: usize = 200;
-/// `all`, `any` and `not` inside each other. Nobody can read a deeper condition; recursion stays bounded.
+/// `all`, `any` and `not` inside each other. Nobody can read a deeper condition, and recursion stays bounded.
 pub const MAX_DEPTH: usize = 8;
-/// A list of senders exported from an address book fits; a whole directory does not belong here.
+/// The entries of one list. The senders of an address book fit; a whole directory does not belong here.
 pub const MAX_LIST_ENTRIES: usize = 10_000;
-/// Names stand in traces, the history and the audit, one per line.
+/// The name of a rule. It stands in traces, in the history and in the audit chain, one per line.
 pub const MAX_NAME_CHARS: usize = 64;
-/// One sentence beside a level.
+/// The `why` of a rule: one sentence beside a level.
 pub const MAX_WHY_CHARS: usize = 200;
-/// An expression a person can check by eye.
+/// The source of a regular expression, which a person should be able to check by eye.
 pub const MAX_REGEX_BYTES: usize = 512;
-/// What a compiled expression may occupy: repetition inside repetition grows by multiplication. Unicode word
-/// alternatives of a few hundred bytes fit; `(((a{100}){100}){100})` does not.
+/// The size of a compiled expression: repetition inside repetition grows by multiplication. Unicode word alternatives
+/// of a few hundred bytes fit; `(((a{100}){100}){100})` does not.
 pub const MAX_REGEX_COMPILED_BYTES: usize = 256 * 1024;
 /// The search cache of one expression, grown only while it is used. When full it is emptied, not exceeded.
 pub const MAX_REGEX_CACHE_BYTES: usize = 256 * 1024;
-/// Conditions one level deeper than [`MAX_DEPTH`], inside a rule inside the file: the plainer message comes first.
+/// Nesting of YAML. A condition one level deeper than [`MAX_DEPTH`] still fits, so that its plainer message comes
+/// first.
 pub const MAX_YAML_DEPTH: usize = 24;
-/// How often the search for the smallest change may judge: a person waits for `why`.
+/// How often the search for the smallest change may rank the facts, because a person waits for `why`.
 pub const MAX_SMALLEST_CHANGE_RANKINGS: usize = 20_000;
-/// The same in single tests, so that the largest file costs no more than a usual one: well under a second.
+/// The same limit in single tests, so that the search in the largest file takes well under a second too.
 pub const MAX_SMALLEST_CHANGE_TESTS: usize = 2_000_000;

@@ -1,5 +1,5 @@
-//! What is allowed but surely not meant: rules that can never match or never matter, where that is cheap to see.
-//! A warning never keeps a file from counting.
+//! Warnings about what is allowed but surely not meant: rules that can never match, or that never change a level, where
+//! that is cheap to see. A warning never keeps a file from taking effect.
 
 use crate::model::{
     Priority,
@@ -14,6 +14,7 @@ use crate::rules::{
     ranking::precedence::SetOrCap,
 };
 
+/// One warning about one rule.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LintWarning {
     pub at: Position,
@@ -28,7 +29,7 @@ impl std::fmt::Display for LintWarning {
 }
 
 impl RuleSet {
-    /// In the order of the rules.
+    /// Returns the warnings in the order of the rules.
     pub fn lint(&self) -> Vec<LintWarning> {
         let mut warnings = Vec::new();
         let shapes: Vec<String> = self.rules.iter().map(|rule| canonical_form(&rule.condition)).collect();
@@ -46,6 +47,7 @@ impl RuleSet {
         warnings
     }
 
+    /// Returns why the outcome of a rule can change no level.
     fn explain_no_effect(&self, rule: &Rule) -> Option<String> {
         let outcome = rule.outcome;
         match outcome.kind {
@@ -59,7 +61,7 @@ impl RuleSet {
     }
 }
 
-/// Why the condition can never hold.
+/// Returns why the condition can never hold; none when it may.
 fn explain_impossible(condition: &Condition) -> Option<String> {
     match condition {
         Condition::Test(test) => explain_never_matching(test),
@@ -72,6 +74,7 @@ fn explain_impossible(condition: &Condition) -> Option<String> {
     }
 }
 
+/// Returns why no mail can meet a test, because its values do not have the form of the field.
 fn explain_never_matching(test: &FieldTest) -> Option<String> {
     let texts: Vec<&str> = match &test.predicate {
         Predicate::Is(text) => vec![text],
@@ -98,7 +101,7 @@ fn explain_never_matching(test: &FieldTest) -> Option<String> {
     Some(format!("never matches: {} {} {}: {hint}", test.field, test.operator(), test.expected()))
 }
 
-/// Bounds on one field that leave nothing between them.
+/// Returns the bounds on one field that leave no value between them.
 fn explain_empty_range(parts: &[Condition]) -> Option<String> {
     let tests = || parts.iter().filter_map(|part| if let Condition::Test(test) = part { Some(test) } else { None });
     tests().find_map(|low| {
@@ -111,7 +114,7 @@ fn explain_empty_range(parts: &[Condition]) -> Option<String> {
     })
 }
 
-/// Why a rule never matters beside an earlier one that holds whenever it does.
+/// Returns why a rule never matters beside an earlier one that holds whenever it does.
 fn explain_shadowed(rule: &Rule, earlier: &Rule, same: bool) -> Option<String> {
     let (late, early) = (rule.outcome, earlier.outcome);
     let weaker = match (late.kind, early.kind) {
@@ -129,7 +132,7 @@ fn explain_shadowed(rule: &Rule, earlier: &Rule, same: bool) -> Option<String> {
     covered.then(|| format!("never matters: {} matches whatever it matches", earlier.name))
 }
 
-/// Surely holds whenever the other does, as far as that is cheap to see.
+/// Returns whether `wide` surely holds whenever `narrow` does. False means only that it was not cheap to see.
 fn implies(narrow: &Condition, wide: &Condition) -> bool {
     match (narrow, wide) {
         (_, Condition::All(parts)) => parts.iter().all(|part| implies(narrow, part)),
@@ -155,7 +158,7 @@ fn test_implies(narrow: &FieldTest, wide: &FieldTest) -> bool {
     }
 }
 
-/// Why a rule and an earlier one with the same condition cannot both have their way.
+/// Returns why a rule and an earlier one with the same condition contradict each other.
 fn explain_contradiction(rule: &Rule, earlier: &Rule) -> Option<String> {
     let (set, cap) = match (rule.outcome.kind, earlier.outcome.kind) {
         (SetOrCap::Set, SetOrCap::Cap) => (rule, earlier),
@@ -172,7 +175,7 @@ fn explain_contradiction(rule: &Rule, earlier: &Rule) -> Option<String> {
     lowered.then(words)
 }
 
-/// Two conditions with the same text ask the same.
+/// Returns a text that two conditions share when they ask the same, whatever the order of their parts.
 pub(in crate::rules) fn canonical_form(condition: &Condition) -> String {
     let all = |parts: &[Condition]| {
         let mut parts: Vec<String> = parts.iter().map(canonical_form).collect();
@@ -191,7 +194,7 @@ pub(in crate::rules) fn canonical_form(condition: &Condition) -> String {
 mod tests {
     use super::*;
 
-    /// The warnings of a file of rules, one per line.
+    /// Checks the warnings of a file of rules, one per expected text.
     fn check(rules: &[&str], expected: &[&str]) {
         let rules: String =
             rules.iter().enumerate().map(|(n, rule)| format!("  - {{ name: r{n}, {rule} }}\n")).collect();

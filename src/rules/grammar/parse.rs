@@ -1,4 +1,4 @@
-//! The file as a whole: lists, rules, the default, the learned part. What passes here can be judged with.
+//! The file as a whole: lists, rules, the default and the learned section. Text that passes can be used to rank.
 
 use std::collections::HashSet;
 
@@ -22,6 +22,8 @@ const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "task", "why"];
 
 type MapEntries<'n> = &'n [(PositionedKey, PositionedNode)];
 
+/// Parses a rules file. The learned section is checked first, so that no key outside of it can be lost when it is
+/// replaced.
 pub(in crate::rules) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     let section = learned_section::find_section(text)?;
     let root = parse_tree(text)?;
@@ -44,7 +46,8 @@ pub(in crate::rules) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
         }
     }
     let default = find_value(file, "default").map_or(Ok(Priority::Low), parse_level)?;
-    // A file that was cut off inside its first comment is no set without rules; who wants none says so.
+    // A file that was cut off inside its first comment must not count as a set without rules; a person who wants none
+    // writes so.
     if find_value(file, "rules").is_none_or(|node| node.value == YamlValue::Null) {
         let at = find_value(file, "rules").unwrap_or(&root).at;
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
@@ -62,6 +65,7 @@ fn parse_lists(node: &PositionedNode) -> Result<NamedLists, Fault> {
     Ok(lists)
 }
 
+/// Parses `rules` or `learned`. A learned rule has fewer keys: it can neither lock nor stop.
 fn parse_rules(
     node: &PositionedNode,
     learned: bool,
@@ -76,13 +80,14 @@ fn parse_rules(
     nodes.iter().map(|node| parse_rule(node, learned, lists, names)).collect()
 }
 
-/// What one entry of the file says.
+/// One entry of the file.
 enum ParsedRule {
     Rule(Rule),
-    /// Only a learned one: whether such a mail is a task at all.
+    /// Says whether such a mail is a task at all. Only a learned entry can.
     TaskRule(TaskRule),
 }
 
+/// Parses one rule. A rule on `urgency`, which anyone can write into a mail, may not set `critical`.
 fn parse_rule(
     node: &PositionedNode,
     learned: bool,
@@ -117,6 +122,7 @@ fn parse_rule(
     Ok(ParsedRule::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }))
 }
 
+/// Returns a name that no other rule of the file has.
 fn parse_name(node: &PositionedNode, names: &mut HashSet<String>) -> Result<String, Fault> {
     const NAME: &str = "a name of letters, digits, '-', '_' and '.'";
     let name = node.expect_text(NAME)?;
@@ -147,6 +153,7 @@ fn parse_why(node: &PositionedNode) -> Result<String, Fault> {
     }
 }
 
+/// Parses `set` or `cap` with its flags. `lock` and `stop` make sense only beside `set`.
 fn parse_outcome(rule: &PositionedNode, entries: MapEntries<'_>) -> Result<RuleOutcome, Fault> {
     let (act, level_node) = match (find_value(entries, "set"), find_value(entries, "cap")) {
         (Some(set), None) => (SetOrCap::Set, set),
@@ -169,6 +176,7 @@ fn parse_level(node: &PositionedNode) -> Result<Priority, Fault> {
     node.expect_text(LEVEL)?.parse().map_err(|_| node.to_fault(LEVEL))
 }
 
+/// Refuses any key that is not known, so that a typing error does not pass for a rule without it.
 fn check_keys(entries: MapEntries<'_>, known: &[&str], what: &str) -> Result<(), Fault> {
     match entries.iter().find(|(key, _)| !known.contains(&key.text.as_str())) {
         None => Ok(()),

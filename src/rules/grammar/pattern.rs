@@ -1,20 +1,22 @@
-//! Expressions in the form `/text/` or `/text/i`, compiled once, within limits, matched in linear time.
+//! Regular expressions in the form `/text/` or `/text/i`, compiled once, within limits, matched in linear time.
 
 use regex::{Regex, RegexBuilder};
 
 use crate::rules::grammar::limits::{MAX_REGEX_BYTES, MAX_REGEX_CACHE_BYTES, MAX_REGEX_COMPILED_BYTES};
 
+/// A compiled expression with its source.
 #[derive(Debug, Clone)]
 pub(in crate::rules) struct Pattern {
-    /// As written, slashes included.
+    /// The expression as written, slashes included.
     pub(in crate::rules) source: String,
     regex: Regex,
 }
 
-/// What is wrong with an expression: what was found, what was expected.
+/// What is wrong with an expression: what was found, and what was expected.
 pub(super) type BadPattern = (String, String);
 
 impl Pattern {
+    /// Compiles an expression. One that would grow beyond the limits is refused, not cut.
     pub(in crate::rules) fn parse(source: &str) -> Result<Self, BadPattern> {
         let (text, ignore_case) = split_flags(source)?;
         if text.len() > MAX_REGEX_BYTES {
@@ -36,7 +38,7 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// The words that matched, each once, in order.
+    /// Returns the words that matched, each once, in order.
     pub(in crate::rules) fn matched_words(&self, text: &str) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for found in self.regex.find_iter(text).map(|found| found.as_str()) {
@@ -47,14 +49,14 @@ impl Pattern {
         words
     }
 
-    /// The text without what matched, when that makes it match no longer.
+    /// Returns the text without what matched; none when that still matches.
     pub(in crate::rules) fn remove_matches(&self, text: &str) -> Option<String> {
         let rest = self.regex.replace_all(text, "").trim().to_owned();
         (!self.is_match(&rest)).then_some(rest)
     }
 
-    /// A text that matches, and the word it was made with: the literal words of the expression are put by `place`
-    /// into texts to try. None when they do not do.
+    /// Returns a text that matches, and the word it was made with. `place` puts the literal words of the expression
+    /// into texts to try. Returns none when no such text matches.
     pub(in crate::rules) fn build_match<const N: usize>(
         &self,
         place: impl Fn(&str) -> [String; N],
@@ -69,6 +71,7 @@ impl Pattern {
     }
 }
 
+/// Returns the expression between the slashes, and whether it ignores case.
 fn split_flags(source: &str) -> Result<(&str, bool), BadPattern> {
     let form = || (format!("'{source}'"), "an expression between slashes: \"/text/\" or \"/text/i\"".to_owned());
     let (text, flags) = source.strip_prefix('/').and_then(|rest| rest.rsplit_once('/')).ok_or_else(form)?;
@@ -80,6 +83,7 @@ fn split_flags(source: &str) -> Result<(&str, bool), BadPattern> {
     }
 }
 
+/// Returns the error of the regex crate as what was found and what was expected.
 fn describe_regex_error(error: regex::Error) -> BadPattern {
     match error {
         regex::Error::CompiledTooBig(limit) => (
@@ -93,7 +97,7 @@ fn describe_regex_error(error: regex::Error) -> BadPattern {
     }
 }
 
-/// The runs of plain characters in an expression: what a person would read in it as words.
+/// Returns the sequences of plain characters in an expression: what a person would read in it as words.
 fn literal_words(source: &str) -> Vec<String> {
     let body = source.strip_prefix('/').and_then(|rest| rest.rsplit_once('/')).map_or(source, |(body, _)| body);
     let mut words = vec![String::new()];

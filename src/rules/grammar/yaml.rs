@@ -1,8 +1,9 @@
 //! YAML text as a small tree in which every node knows its position.
 //!
-//! Nothing about rules is decided here. The tree is built from the parser's events on a stack of our own, so that no
-//! depth of nesting can exhaust the thread's. Anchors, aliases and merge keys are refused: a rule must be readable where it
-//! stands, the learned part must be replaceable on its own, and an alias bomb has nothing to grow from.
+//! Nothing about rules is decided here. The tree is built from the parser's events on an explicit stack, so that no
+//! depth of nesting can exhaust the thread's stack. Anchors, aliases and merge keys are refused: a rule must be
+//! readable where it stands, the learned section must be replaceable on its own, and an alias bomb has nothing to grow
+//! from.
 
 use std::collections::HashSet;
 
@@ -13,6 +14,7 @@ use crate::rules::grammar::{
     limits::MAX_YAML_DEPTH,
 };
 
+/// A value of YAML, with plain scalars resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum YamlValue {
     Null,
@@ -23,12 +25,14 @@ pub(super) enum YamlValue {
     Map(Vec<(PositionedKey, PositionedNode)>),
 }
 
+/// A value and where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PositionedNode {
     pub(in crate::rules) at: Position,
     pub(in crate::rules) value: YamlValue,
 }
 
+/// A key of a mapping and where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::rules) struct PositionedKey {
     pub(in crate::rules) at: Position,
@@ -36,7 +40,7 @@ pub(in crate::rules) struct PositionedKey {
 }
 
 impl PositionedNode {
-    /// What stands here, in words.
+    /// Returns what stands here, for an error.
     fn describe_value(&self) -> String {
         match &self.value {
             YamlValue::Null => "nothing".to_owned(),
@@ -48,6 +52,7 @@ impl PositionedNode {
         }
     }
 
+    /// Returns the fault that this node is not what was expected.
     pub(in crate::rules) fn to_fault(&self, expected: impl Into<String>) -> Fault {
         let width = match &self.value {
             YamlValue::Text(text) => text.chars().count(),
@@ -58,6 +63,7 @@ impl PositionedNode {
         Fault::new(self.at, self.describe_value(), expected).with_width(width)
     }
 
+    /// Returns a text that is not blank. A number or flag is refused with the hint to put it in quotes.
     pub(super) fn expect_text(&self, expected: &str) -> Result<&str, Fault> {
         match &self.value {
             YamlValue::Text(text) if !text.trim().is_empty() => Ok(text),
@@ -95,6 +101,7 @@ impl PositionedKey {
     }
 }
 
+/// Returns the text in quotes, cut to a length that an error can show.
 pub(super) fn quote_truncated(text: &str) -> String {
     const SHOWN: usize = 60;
     match text.char_indices().nth(SHOWN) {
@@ -103,6 +110,7 @@ pub(super) fn quote_truncated(text: &str) -> String {
     }
 }
 
+/// Parses one document into a tree. Returns the first fault, with its position.
 pub(super) fn parse_tree(text: &str) -> Result<PositionedNode, Fault> {
     let mut reader = YamlTreeBuilder::default();
     let mut options = Options::default();
@@ -118,14 +126,16 @@ fn syntax_fault(error: &ScanError) -> Fault {
     Fault::new(position(error.marker()), error.info(), "valid YAML")
 }
 
-/// Lines are counted from 1 by the parser, columns from 0.
+/// Converts a position of the parser, which counts lines from 1 and columns from 0.
 fn position(marker: &Marker) -> Position {
     Position { line: marker.line(), column: marker.col() + 1 }
 }
 
+/// Builds the tree from the events of the parser.
 #[derive(Default)]
 struct YamlTreeBuilder {
     root: Option<PositionedNode>,
+    /// The collections whose end has not been seen, the outermost first.
     open: Vec<OpenCollection>,
     documents: usize,
 }
@@ -224,7 +234,8 @@ fn anchor_fault(at: Position) -> Fault {
     Fault::new(at, "an anchor or alias", "every rule written out; a shared list goes under `lists`")
 }
 
-/// What a word without quotes means. Only `true` and `false` are truths, else the language `no` would be one.
+/// Returns what a word without quotes means. Only `true` and `false` are flags; otherwise the language `no` would be
+/// one.
 fn resolve_plain_scalar(text: &str) -> YamlValue {
     let numeric = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
     let number = || text.parse::<f64>().ok().filter(|number| text.chars().all(numeric) && number.is_finite());

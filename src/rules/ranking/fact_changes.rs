@@ -1,5 +1,5 @@
-//! Changes of one fact that could matter: for every test of every rule, one that would meet or break it, the
-//! likeliest to happen first. Whether it matters is for `what_if` to judge.
+//! Changes of one fact that could matter: for every test of every rule one that would meet it or break it, the most
+//! likely first. Whether a change leads to another level is found out by `smallest_change`.
 
 use crate::model::{Addressed, Facts, Instant};
 use crate::rules::{
@@ -11,9 +11,10 @@ use crate::rules::{
     ranking::smallest_change::{FactChange, NewFactValue},
 };
 
-/// How far a change is from what is: small for what a server, a calendar or a click changes, large for other words.
+/// How far a change is from the facts: low for what a server, a calendar or a click changes, high for other words.
 type ChangeCost = f64;
 
+/// Returns the changes of one fact that meet or break a test, the cheapest first, each once.
 pub(super) fn enumerate_fact_changes(rules: &[Rule], facts: &Facts, now: Instant) -> Vec<FactChange> {
     let view = FactsView::new(facts, now);
     let mut found: Vec<(ChangeCost, FactChange)> = Vec::new();
@@ -35,9 +36,10 @@ pub(super) fn enumerate_fact_changes(rules: &[Rule], facts: &Facts, now: Instant
     found.into_iter().map(|(_, change)| change).collect()
 }
 
+/// The cost of a change, the new value and the change in words; none when no change is likely.
 type PossibleChange = Option<(ChangeCost, NewFactValue, String)>;
 
-/// What would meet an unmet test, or break a met one.
+/// Returns the change that would meet an unmet test, or break a met one.
 fn flip_test(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     let (field, holds) = (test.field, test.holds(view));
     match &test.predicate {
@@ -75,12 +77,12 @@ fn flip_test(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     }
 }
 
-/// The smallest step a person would notice.
+/// Returns the smallest step that a person would notice.
 fn smallest_step(field: Field) -> f64 {
     if field.value_kind() == FieldValueKind::Hours { 1.0 } else { 0.01 }
 }
 
-/// Near numbers first; one that the mail does not have at all is further away.
+/// Moves a number to a bound. A near number is cheap; one that the mail does not name at all is dearer.
 fn change_number(field: Field, to: f64, bound: String, view: &FactsView<'_>) -> PossibleChange {
     if field == Field::Urgency && !(0.0..=1.0).contains(&to) {
         return None;
@@ -92,8 +94,9 @@ fn change_number(field: Field, to: f64, bound: String, view: &FactsView<'_>) -> 
     Some((2.0 + distance, NewFactValue::Number(to), format!("{field} were {bound}")))
 }
 
+/// Makes a fact appear or disappear.
 fn change_existence(field: Field, exists: bool) -> PossibleChange {
-    // A mail without a sender is no likely change.
+    // A mail without a sender is not a likely change.
     if field.is_sender_field() {
         return None;
     }
@@ -109,7 +112,7 @@ fn change_existence(field: Field, exists: bool) -> PossibleChange {
     Some((4.0, to, format!("there were {} {field}", if field.as_str().starts_with('a') { "an" } else { "a" })))
 }
 
-/// Any other value than the ones asked for.
+/// Changes a value to any other than those that the test asks for.
 fn change_to_other_value(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     let field = test.field;
     let now = view.format_value(field)?;
@@ -132,7 +135,7 @@ fn change_to_other_value(test: &FieldTest, view: &FactsView<'_>) -> PossibleChan
     Some((5.0, NewFactValue::Text(to.to_owned()), words))
 }
 
-/// The text without the words that met the test.
+/// Removes the words that met the test from the text.
 fn remove_matched_words(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     let field = test.field;
     let rest = match &test.predicate {
@@ -144,7 +147,7 @@ fn remove_matched_words(test: &FieldTest, view: &FactsView<'_>) -> PossibleChang
     Some((4.0, NewFactValue::Text(rest), format!("{field} did not say '{words}'")))
 }
 
-/// Prose gets another word; an address, a kind or a language grows at its front.
+/// Adds a word: at the end of prose, in front of an address, a kind or a language.
 fn add_word(field: Field, text: &str, word: &str) -> String {
     match field {
         Field::Subject | Field::Objective => format!("{text} {word}").trim().to_owned(),

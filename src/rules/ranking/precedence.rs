@@ -1,5 +1,5 @@
-//! Which of the matching rules decides. The whole order of precedence stands here and nowhere else:
-//! the highest `set` wins; caps lower it, but never below a locked level; the first `stop` ends everything.
+//! Which of the matching rules decides. The order of precedence stands here and nowhere else: the highest `set` wins;
+//! caps lower it, but never below a locked level; the first `stop` ends everything.
 
 use crate::model::Priority;
 
@@ -8,26 +8,28 @@ use crate::model::Priority;
 pub(in crate::rules) struct RuleOutcome {
     pub(in crate::rules) kind: SetOrCap,
     pub(in crate::rules) level: Priority,
-    /// Its level stands against caps.
+    /// Whether no cap can lower its level.
     pub(in crate::rules) lock: bool,
-    /// Its level is final.
+    /// Whether its level is final.
     pub(in crate::rules) stop: bool,
 }
 
+/// Whether a rule gives at least a level or at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) enum SetOrCap {
     Set,
     Cap,
 }
 
-/// The level, and the index of the rule that decided it (none: the default did).
+/// The level, and the index of the rule that decided it; none when the default did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) struct DecidedLevel {
     pub(in crate::rules) level: Priority,
     pub(in crate::rules) rule: Option<usize>,
 }
 
-/// `matching` yields the matching rules in order; it is not read past the first `stop`.
+/// Decides the level. `matching` yields the matching rules in the order of the file and is not read past the first
+/// `stop`.
 pub(in crate::rules) fn apply_precedence(
     matching: impl Iterator<Item = (usize, RuleOutcome)>,
     default: Priority,
@@ -42,7 +44,7 @@ pub(in crate::rules) fn apply_precedence(
         let level = |best: &Option<(usize, RuleOutcome)>| best.map(|(_, outcome)| outcome.level);
         match outcome.kind {
             SetOrCap::Set => {
-                // At the same level a locked rule decides, for only its level cannot be lowered.
+                // At the same level a locked rule decides, because only its level cannot be lowered.
                 let locks = outcome.lock && highest.is_some_and(|(_, best)| best.level == outcome.level && !best.lock);
                 if level(&highest).is_none_or(|best| outcome.level > best) || locks {
                     highest = Some((index, outcome));
@@ -117,7 +119,7 @@ mod tests {
         check(&[stop(Med), stop(High)], Med, Some(0));
     }
 
-    /// Written from the words of the design, with none of the code above.
+    /// Decides the level by the words of the design, sharing no code with the function under test.
     fn oracle(rules: &[RuleOutcome], default: Priority) -> Priority {
         if let Some(stop) = rules.iter().find(|rule| rule.stop) {
             return stop.level;

@@ -1,4 +1,4 @@
-//! A trace as lines for a plain terminal. Words of a mail are shown without anything a terminal would obey.
+//! A trace as lines for a plain terminal. Words of a mail are shown without any character that a terminal would obey.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::rules::{
     ConditionTrace, Operator, RuleTrace, Trace, grammar::error::mask_control_chars, ranking::trace::OutcomeTrace,
 };
 
-/// Longer words of a mail are cut on the screen; the JSON has them whole.
+/// Longer words of a mail are cut on the screen; `--json` has them whole.
 const MAX_SHOWN_CHARS: usize = 60;
 
 fn mask_and_truncate(text: &str) -> String {
@@ -37,10 +37,12 @@ impl fmt::Display for Trace {
 }
 
 impl RuleTrace {
+    /// Returns the name of the rule, marked when it was learned.
     fn title(&self) -> String {
         if self.learned { format!("{} (learned)", self.name) } else { self.name.clone() }
     }
 
+    /// Returns why the rule matched, or why it does not count.
     fn reason(&self) -> String {
         if let Some(reason) = &self.not_counted {
             return format!("not counted: {reason}");

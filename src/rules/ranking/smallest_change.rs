@@ -1,5 +1,5 @@
-//! The smallest change that would give another level, found by trying: every candidate is applied and judged again.
-//! Nothing is claimed that was not judged.
+//! The smallest change that would give another level. Every candidate is applied and ranked again, so nothing is
+//! claimed that does not happen.
 
 use serde::Serialize;
 
@@ -20,31 +20,35 @@ pub struct SmallestChange {
     pub level: Priority,
     /// The rule that would decide.
     pub rule: String,
-    /// `if the sender were verified: high (finance-alerts)`.
+    /// The whole as a sentence, such as `if the sender were verified: high (finance-alerts)`.
     pub text: String,
 }
 
-/// Facts first; the rules only when no one or two facts would do.
+/// What would be different. A change of the rules is suggested only when no change of one or two facts is found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HypotheticalChange {
     /// One fact, or two at once.
     Facts(Vec<FactChange>),
+    /// The rule of this name would be gone.
     WithoutRule(String),
     Default(Priority),
-    /// A rule before all others that sets this level and stops: nothing less does.
+    /// There would be a rule before all others that sets this level and stops, because nothing less leads to another
+    /// level.
     NewRule(Priority),
 }
 
+/// Another value of one fact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FactChange {
-    /// None: whether the sender is verified.
+    /// The field; none for whether the sender is verified, which is no field of a rule.
     pub field: Option<Field>,
     pub to: NewFactValue,
-    /// `due_in were at most 24h`.
+    /// The change in words, such as `due_in were at most 24h`.
     pub words: String,
 }
 
+/// The value that a fact would have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum NewFactValue {
@@ -55,6 +59,7 @@ pub enum NewFactValue {
 }
 
 impl RuleSet {
+    /// Returns the smallest change that leads to another level. There always is one.
     pub(super) fn find_smallest_change(&self, facts: &Facts, now: Instant) -> SmallestChange {
         let before = self.decide_level(facts, now, None);
         self.find_fact_changes(facts, now, before.level)
@@ -63,10 +68,11 @@ impl RuleSet {
             .unwrap_or_else(|| self.suggest_overriding_rule(before.level))
     }
 
+    /// Tries single facts, then pairs, within a budget that keeps `why` fast.
     fn find_fact_changes(&self, facts: &Facts, now: Instant, level: Priority) -> Option<SmallestChange> {
         let candidates = fact_changes::enumerate_fact_changes(&self.rules, facts, now);
         let singles = candidates.iter().map(|one| vec![one]);
-        // Pairs in the order of their dearer half, so that the cheap ones come first.
+        // Pairs come in the order of their dearer half, so that the cheap ones are tried first.
         let upto = |dear: usize| candidates.iter().take(dear);
         let pairs = candidates.iter().enumerate();
         let pairs = pairs.flat_map(|(dear, two)| upto(dear).map(move |one| vec![one, two]));
@@ -88,7 +94,7 @@ impl RuleSet {
         })
     }
 
-    /// The deciding rule first: leaving another out can matter only through it.
+    /// Tries leaving out one rule. The deciding rule comes first, because it is the most likely to matter.
     fn find_rule_removal(&self, facts: &Facts, now: Instant, before: DecidedLevel) -> Option<SmallestChange> {
         let order = before.rule.into_iter().chain(0..self.rules.len());
         let found = order.map(|index| (index, self.decide_level(facts, now, Some(index))));
@@ -98,6 +104,7 @@ impl RuleSet {
         Some(self.build_smallest_change(HypotheticalChange::WithoutRule(name), text, after))
     }
 
+    /// Tries another default.
     fn find_default_change(&self, facts: &Facts, now: Instant, before: Priority) -> Option<SmallestChange> {
         let default = other_level(before);
         let after = RuleSet { default, ..self.clone() }.decide_level(facts, now, None);
@@ -111,6 +118,7 @@ impl RuleSet {
         (after.level != before).then(change)
     }
 
+    /// Suggests a rule above all others, which always works.
     fn suggest_overriding_rule(&self, before: Priority) -> SmallestChange {
         let level = other_level(before);
         let text = format!("with a rule above all others that sets {level} and stops: {level}");
@@ -129,12 +137,13 @@ const fn other_level(level: Priority) -> Priority {
 }
 
 impl FactChange {
-    /// What it is about: the sender and its domain are one thing.
+    /// Returns what the change is about, so that no pair changes one thing twice. The sender and its domain are one
+    /// thing.
     fn topic(&self) -> Option<Field> {
         self.field.map(|field| if field == Field::SenderDomain { Field::Sender } else { field })
     }
 
-    /// The facts with this one changed.
+    /// Returns the facts with this change.
     pub fn apply(&self, mut facts: Facts, now: Instant) -> Facts {
         match (&self.to, self.field) {
             (NewFactValue::Flag(to), None) => facts.sender_verified = *to,
@@ -158,7 +167,7 @@ impl FactChange {
     }
 }
 
-/// An address and its domain change together, as they would in a mail.
+/// Sets a text. An address and its domain change together, as they would in a mail.
 fn set_text_fact(facts: &mut Facts, field: Field, to: &str) {
     let slot = match field {
         Field::Sender => {

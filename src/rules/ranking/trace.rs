@@ -1,4 +1,4 @@
-//! Why a level is what it is: every rule with what it looked at, and the smallest change that would give another.
+//! Why a level is what it is: every rule with what it looked at, and the smallest change that would give another level.
 
 use serde::Serialize;
 
@@ -9,40 +9,43 @@ use crate::rules::{
     ranking::precedence::SetOrCap,
 };
 
-/// What `why` shows. Holds words of the mail: for the person, never for a log.
+/// What `why` shows. It holds words of the mail, so it is shown to the person and never logged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trace {
-    /// Of the rules.
+    /// The version of the rules.
     pub version: String,
     pub level: Priority,
-    /// `default` when no rule decided.
+    /// The name of the rule that decided; `default` when none did.
     pub rule: String,
     pub why: String,
     pub locked: bool,
     pub urgency: f64,
     pub urgency_origin: UrgencyOrigin,
+    /// Every rule of the file in its order, whether it matched or not.
     pub rules: Vec<RuleTrace>,
     pub smallest_change: SmallestChange,
 }
 
+/// One rule, and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RuleTrace {
     pub name: String,
     pub why: String,
     pub learned: bool,
-    /// In the rules file.
+    /// The line of the rule in the file.
     pub line: usize,
-    /// The condition holds for these facts.
+    /// Whether the condition holds for these facts.
     pub matched: bool,
-    /// Why the rule has no say all the same.
+    /// Why the rule does not count although it may match: an unverified sender, or an earlier `stop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
     pub effect: OutcomeTrace,
-    /// This rule gave the level.
+    /// Whether this rule gave the level.
     pub decided: bool,
     pub conditions: Vec<ConditionTrace>,
 }
 
+/// What the rule does: it has either `set` or `cap`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OutcomeTrace {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,22 +56,24 @@ pub struct OutcomeTrace {
     pub stop: bool,
 }
 
+/// One test of a condition, with the value it met.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConditionTrace {
     pub field: Field,
     pub operator: Operator,
     pub expected: String,
-    /// None when the mail has no such thing.
+    /// The value of the fact; none when the mail does not name one.
     pub actual: Option<String>,
-    /// The words of the mail that met it.
+    /// The words of the mail that met the test.
     pub words: Vec<String>,
-    /// The operator holds, `not` left aside.
+    /// Whether the operator holds, regardless of `not`.
     pub met: bool,
-    /// Stands under a `not`.
+    /// Whether the test stands under an odd number of `not`.
     pub negated: bool,
 }
 
 impl RuleSet {
+    /// Returns the level of these facts with its explanation. The level is the one that [`RuleSet::rank`] gives.
     pub fn trace(&self, facts: &Facts, now: Instant) -> Trace {
         let decision = self.decide_level(facts, now, None);
         let verdict = self.build_verdict(decision);
@@ -97,6 +102,7 @@ impl RuleSet {
 }
 
 impl Rule {
+    /// Explains one rule. `stopped` is the earlier rule that ended the decision.
     fn trace(&self, view: &FactsView<'_>, stopped: Option<&str>, decided: bool) -> RuleTrace {
         let not_counted = match stopped {
             _ if !self.passes_sender_check(view.facts) => Some("sender unverified".to_owned()),

@@ -1,7 +1,8 @@
-//! Google Calendar beside a Gmail account: when the person is busy, and what an approved invitation or answer comes to.
+//! Google Calendar of a Gmail account: when the person is busy, and the events of approved invitations and answers.
 //!
-//! The mail that a person approved is what others get. Here only the person's own calendar is kept in step, and Google
-//! is told to write to nobody. An event has an id of our own, looked for before it is made: twice is once.
+//! Other people are told by the approved mail alone. This module only keeps the person's own calendar in step: it never
+//! has Google notify anybody, and never changes an event that it recognises by its UID alone. A new event gets an id
+//! derived from the action and is looked up before it is created, so repeating a call has no further effect.
 
 mod part;
 
@@ -24,21 +25,21 @@ use crate::{
 };
 use part::CalendarPart;
 
-/// The person's own calendar, in the API's words.
+/// The API's name for the person's own calendar.
 const PRIMARY: &str = "primary";
-/// Nobody is written to: the mail has been sent already.
+/// The value of `sendUpdates` by which Google notifies nobody: the approved mail has been sent already.
 const TELL_NOBODY: &str = "none";
-/// See and change events.
+/// Scope for reading and changing events.
 const EVENTS: Scope = Scope::Event;
-/// See when the person is busy, and nothing else.
+/// Scope for reading when the person is busy, and nothing else.
 const FREE_BUSY: Scope = Scope::Freebusy;
-/// What the person must agree to.
+/// The scopes that the person must consent to at sign-in.
 pub const SCOPES: [&str; 2] =
     ["https://www.googleapis.com/auth/calendar.events", "https://www.googleapis.com/auth/calendar.freebusy"];
-/// Calendar counts requests, each as one.
+/// The Calendar API counts requests, each as one unit.
 const PRICE: CallPrice = CallPrice::of(1);
 
-/// One person's calendar. Cheap to clone. Blocks: only for threads that may.
+/// One person's calendar. Cheap to clone. Its methods block, so they must run on a blocking thread.
 #[derive(Clone)]
 pub struct Calendar {
     hub: Arc<Hub<Connector>>,
@@ -46,7 +47,8 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
+    /// Creates a client. `base` is the address of the API, if it is not Google's. Must be called inside the runtime
+    /// that is to drive the connections.
     pub fn new(tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = ApiCaller::new(Handle::current(), tokens, quota);
         let mut hub = Hub::new(build_http_client(), caller.bearer());
@@ -59,7 +61,7 @@ impl Calendar {
         Self { hub: Arc::new(hub), caller }
     }
 
-    /// When the person is busy between two times, earliest first.
+    /// Returns the periods between two times in which the person is busy, earliest first.
     pub fn busy(&self, from: Instant, to: Instant) -> Result<Vec<Busy>, ApiError> {
         let request = FreeBusyRequest {
             time_min: Some(from.utc()),
@@ -83,7 +85,8 @@ impl Calendar {
         Ok(busy)
     }
 
-    /// Enters the event of an invitation that has been sent. What came of it, in words.
+    /// Adds the event of an invitation that has been sent, unless it is there already. Returns what was done, as text
+    /// for a person.
     pub fn add_event(&self, action_id: ActionId, message: &ComposedMessage) -> Result<String, ApiError> {
         let Some(part) = CalendarPart::from_message(message) else {
             return Ok("it held no event for the calendar".into());
@@ -100,14 +103,14 @@ impl Calendar {
             })
         });
         match made {
-            // Somebody made it between the two looks, which can only have been us.
+            // A conflict means that the event was created since the lookup. Only this program uses ids of this form.
             Ok(_) | Err(ApiError::Conflict) => Ok("its event is in the calendar".into()),
             Err(error) => Err(error),
         }
     }
 
-    /// Notes the person's answer at the event of an invitation they got, if the event there is the one they answered.
-    /// What came of it, in words.
+    /// Records the person's answer in the event of an invitation they received, provided that the event in the calendar
+    /// is the one they answered. Returns what was done, as text for a person.
     pub fn answer(&self, message: &ComposedMessage) -> Result<String, ApiError> {
         let Some(part) = CalendarPart::from_message(message) else {
             return Ok("it held no answer for the calendar".into());
@@ -142,6 +145,7 @@ impl Calendar {
         Ok("the calendar knows your answer".into())
     }
 
+    /// Returns the event with one of our own ids.
     fn event(&self, id: &str) -> Result<Option<Event>, ApiError> {
         let read =
             self.ask(async |hub, heard| hub.events().get(PRIMARY, id).add_scope(EVENTS).delegate(heard).doit().await);
@@ -152,12 +156,13 @@ impl Calendar {
         }
     }
 
-    /// What stands in the calendar under a UID.
+    /// Returns the events that the calendar holds under a UID.
     pub fn invited(&self, uid: &str) -> Result<Vec<CalendarEvent>, ApiError> {
         let events = failpoint::around("calendar.invited", || self.events_of(uid))?;
         Ok(events.iter().map(known).collect())
     }
 
+    /// Returns the events under a UID, as the API has them.
     fn events_of(&self, uid: &str) -> Result<Vec<Event>, ApiError> {
         let listed = self.ask(async |hub, heard| {
             let call = hub.events().list(PRIMARY).i_cal_uid(uid).add_scope(EVENTS);
@@ -166,7 +171,7 @@ impl Calendar {
         Ok(listed.items.unwrap_or_default())
     }
 
-    /// Every call in here comes to the same however often it is made.
+    /// Makes a call. Every call in this module is idempotent, so all of them may be retried.
     fn ask<T>(
         &self,
         request: impl AsyncFn(&Hub<Connector>, &mut FailureDetails) -> ApiResult<(Response, T)>,
@@ -175,7 +180,8 @@ impl Calendar {
     }
 }
 
-/// An event of Google's in the words of all calendars. A day is its first moment in UTC, as the reader of mail has it.
+/// Converts an event of Google's for comparison with an invitation. An all-day event begins at midnight UTC, as it does
+/// in the iCalendar reader.
 fn known(event: &Event) -> CalendarEvent {
     let at = |time: &Option<EventDateTime>| {
         let time = time.as_ref()?;
@@ -193,10 +199,12 @@ fn known(event: &Event) -> CalendarEvent {
     }
 }
 
+/// Converts a busy period; none when one of its ends is missing.
 fn span(period: google_calendar3::api::TimePeriod) -> Option<Busy> {
     Some(Busy { from: Instant::from_utc_clamped(period.start?), to: Instant::from_utc_clamped(period.end?) })
 }
 
+/// Returns the event to be created for an invitation.
 fn entry(part: &CalendarPart) -> Event {
     let at = |time| EventDateTime { date_time: Some(time), ..EventDateTime::default() };
     let attendees = part.attendees.iter().map(|(address, status)| attendee(address, response(status))).collect();
@@ -217,7 +225,7 @@ fn attendee(address: &str, response: &str) -> EventAttendee {
     }
 }
 
-/// RFC 5545's word in Google's.
+/// Converts a participation status of RFC 5545 into the API's name for it.
 fn response(status: &str) -> &'static str {
     match status {
         "ACCEPTED" => "accepted",

@@ -1,4 +1,5 @@
-//! The calendar part of a message of ours: what [`crate::tool`] wrote into it, read back from the bytes that were approved.
+//! Reads the calendar part of a message that [`crate::tool`] wrote, from the bytes that were approved. What is entered
+//! into the calendar therefore is what the person saw.
 
 use chrono::{DateTime, Utc};
 use mail_parser::{MessageParser, MimeHeaders as _};
@@ -16,7 +17,7 @@ pub(super) struct CalendarPart {
     pub(super) summary: String,
     pub(super) start: DateTime<Utc>,
     pub(super) end: DateTime<Utc>,
-    /// Lower case; empty when nobody is named.
+    /// The organizer's address in lower case; empty when nobody is named.
     pub(super) organizer: String,
     pub(super) sequence: u32,
     /// The address and the participation status (PARTSTAT) of each attendee.
@@ -32,6 +33,7 @@ impl CalendarPart {
         Self::parse(&String::from_utf8_lossy(part.contents()))
     }
 
+    /// Parses the first event of an iCalendar text; none unless it has a UID, a start and an end.
     fn parse(text: &str) -> Option<Self> {
         let calendar = UnfoldedCalendar::unfold(text);
         let event = calendar.first_event()?;
@@ -49,7 +51,7 @@ impl CalendarPart {
         })
     }
 
-    /// Returns the event in the words of all calendars.
+    /// Returns the event for comparison with one in a calendar.
     pub(super) fn event(&self) -> CalendarEvent {
         CalendarEvent {
             summary: self.summary.clone(),
@@ -61,6 +63,7 @@ impl CalendarPart {
     }
 }
 
+/// Returns the mail address of an attendee or organizer; the raw value when it is not a `mailto:` address.
 fn address<'a>(property: &Property<'a>) -> &'a str {
     property.mail_address().unwrap_or(property.raw_value())
 }

@@ -1,8 +1,14 @@
-//! The Gmail API as far as the program uses it: one hub, one caller, a price for every call.
+//! The Gmail API as far as the program uses it: the generated client, the caller that pays and times each call, and the
+//! price of every call.
 //!
-//! Call as `client.ask(price::READ, async |hub, heard| hub.users()…add_scope(Scope::Modify).delegate(heard).doit().await)`.
-//! The scope must be named: the generated client's own choice is one of an add-on, and [`super::super::google::TokenProvider`]
-//! refuses it.
+//! A call has this form:
+//!
+//! ```text
+//! client.ask(price::READ, async |hub, heard| hub.users()…add_scope(SCOPE).delegate(heard).doit().await)
+//! ```
+//!
+//! Every call must name its scope: the default of the generated client is the scope of an add-on, which
+//! [`super::super::google::TokenProvider`] refuses.
 
 use std::sync::Arc;
 
@@ -13,15 +19,15 @@ use crate::source::google::{
     ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, TokenProvider, build_http_client,
 };
 
-/// Whose mailbox, in the API's words: that of the person who signed in.
+/// The API's name for the mailbox of the person who signed in.
 pub const ME: &str = "me";
-/// Read, label, draft and send; not delete for good, not change settings.
+/// The scope of all calls: read, label, draft and send, but neither delete for good nor change settings.
 pub const SCOPE: Scope = Scope::Modify;
 
-/// The same, for signing in.
+/// The same scope as it is named when signing in.
 pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/gmail.modify";
 
-/// What each call costs, in Google's units.
+/// The price of each call in Google's quota units, and its timeout where the default is too short.
 pub mod price {
     use std::time::Duration;
 
@@ -31,7 +37,7 @@ pub mod price {
     pub const LABELS: CallPrice = CallPrice::of(1);
     pub const HISTORY: CallPrice = CallPrice::of(2);
     pub const LIST: CallPrice = CallPrice::of(5);
-    /// A whole message may have 35 MB on the wire.
+    /// Reads one message, which may have 35 MB on the wire.
     pub const READ: CallPrice = CallPrice::of(20).with_timeout(Duration::from_secs(120));
     pub const READ_THREAD: CallPrice = CallPrice::of(40).with_timeout(Duration::from_secs(120));
     pub const MODIFY: CallPrice = CallPrice::of(5);
@@ -42,9 +48,10 @@ pub mod price {
     pub const WATCH: CallPrice = CallPrice::of(100);
 }
 
+/// The generated Gmail client over our connector.
 pub type Hub = GmailHub<Connector>;
 
-/// One Gmail account. Cheap to clone. Blocks: only for threads that may.
+/// One Gmail account. Cheap to clone. Its methods block, so they must run on a blocking thread.
 #[derive(Clone)]
 pub struct GmailClient {
     hub: Arc<Hub>,
@@ -52,7 +59,8 @@ pub struct GmailClient {
 }
 
 impl GmailClient {
-    /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
+    /// Creates a client. `base` is the address of the API, if it is not Google's. Must be called inside the runtime
+    /// that is to drive the connections.
     pub fn new(tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = ApiCaller::new(Handle::current(), tokens, quota);
         let mut hub = GmailHub::new(build_http_client(), caller.bearer());
@@ -65,7 +73,7 @@ impl GmailClient {
         Self { hub: Arc::new(hub), caller }
     }
 
-    /// The same account for work that can wait.
+    /// Returns a client of the same account for work that can wait: it leaves a reserve of the quota to new mail.
     #[must_use]
     pub fn for_backlog(&self) -> Self {
         Self { caller: self.caller.for_backlog(), hub: Arc::clone(&self.hub) }
@@ -75,7 +83,7 @@ impl GmailClient {
         self.caller.quota()
     }
 
-    /// A call that changes nothing, or the same thing however often it is made. See [`ApiCaller::ask`].
+    /// Makes an idempotent call, with retries. See [`ApiCaller::ask`].
     pub fn ask<T>(
         &self,
         price: CallPrice,
@@ -84,7 +92,7 @@ impl GmailClient {
         self.caller.ask(price, async |heard| request(&self.hub, heard).await)
     }
 
-    /// A call that is made once, whatever becomes of it. See [`ApiCaller::call_once`].
+    /// Makes a call exactly once, whatever its outcome. See [`ApiCaller::call_once`].
     pub fn call_once<T>(
         &self,
         price: CallPrice,

@@ -1,37 +1,40 @@
-//! The cursor of a Gmail account, as text.
+//! The cursor of a Gmail account: how far its history was read, and whether older mail is still being taken in.
 
 use serde::{Deserialize, Serialize};
 
+/// Stored in the account's row as `gmail1` and JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GmailCursor {
-    /// Everything up to here is in the ledger, but for the backlog.
+    /// The history id up to which everything is in the ledger, except for the backlog.
     pub(super) history: u64,
-    /// Mail from before this is none of ours; seconds since 1970, fixed at the first poll.
+    /// Mail from before this time is not taken in. In seconds since 1970, fixed at the first poll.
     pub(super) since: i64,
     pub(super) backlog: Backlog,
-    /// Makes each cursor unlike the one before.
+    /// Number of the poll, which makes every cursor different from the one before: a cursor that comes back proves that
+    /// the messages handed out with it were stored.
     pub(super) nth: u64,
 }
 
-/// Mail that was there before the cursor began.
+/// How far the mail that was there before the history id has been taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Backlog {
-    /// All of it was taken in.
+    /// All of it has been taken in.
     Done,
-    /// Of the first look.
+    /// The backlog of the first poll is being taken in.
     First,
-    /// Of a look made because the cursor had expired.
+    /// The backlog of a resync is being taken in, because the cursor had expired.
     Mending,
 }
 
 impl GmailCursor {
-    /// None for one that this program did not write: then everything is listed again.
+    /// Parses a cursor. Returns none for a text that this program did not write: then everything is listed again.
     pub(super) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text.strip_prefix("gmail1 ")?).ok()
     }
 
+    /// Returns the cursor as text, which [`Self::parse`] reads back.
     pub(super) fn write(&self) -> String {
         format!("gmail1 {}", serde_json::to_string(self).unwrap_or_default())
     }

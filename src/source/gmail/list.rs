@@ -1,4 +1,4 @@
-//! The two ways to learn which messages there are: everything since a day, or what changed since a history id.
+//! Lists messages in the two ways the API has: everything since a day, or what changed since a history id.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,33 +11,36 @@ use super::{
 };
 use crate::source::google::{ApiError, FailureDetails};
 
-/// The most the API hands out at once.
+/// The largest page that the API returns.
 pub const MAX_PAGE_SIZE: u32 = 500;
-/// A look back reads only the newest so many of each label: at 500 a page listing them costs 200 units, and reading them
-/// takes an hour and a half. What is older is listed too, to be counted.
+/// A full listing hands out only this many of the newest messages of each label: listing them at 500 a page costs 200
+/// units and reading them takes an hour and a half. Older ones are listed too, only to be counted.
 pub const MAX_READ_PER_LABEL: usize = 20_000;
-/// More pages than any history has; a server that repeats itself does not hold us for ever.
+/// Upper bound of the pages of one listing, so that a server that repeats itself cannot keep the program in a loop.
 const MAX_PAGES: usize = 2_000;
 
-/// What a history says happened, as far as it concerns us.
+/// What happened to watched mail since a history id.
 #[derive(Debug, Default)]
 pub(super) struct HistoryChanges {
-    /// Came, or came under a watched label; in the order it happened.
+    /// Ids of messages that arrived or were given a watched label, in the order in which it happened.
     pub(super) arrived: Vec<String>,
-    /// Those of which nobody said under which labels they are.
+    /// Ids among them that came without labels, so that only reading them shows whether they are watched.
     pub(super) unlabelled: HashSet<String>,
+    /// Ids of messages that were deleted for good; may repeat.
     pub(super) deleted: Vec<String>,
-    /// Where the next look begins.
+    /// The history id from which the next poll reads.
     pub(super) history: u64,
+    /// Ids in `arrived`, because a history names the same message several times.
     seen: HashSet<String>,
 }
 
-/// Where the history stands now.
+/// Returns the newest history id of the mailbox.
 pub(super) fn fetch_history_id(client: &GmailClient) -> Result<u64, ApiError> {
     let nothing = ApiError::Network { what: "the profile has no history".into(), left: true };
     fetch_profile(client)?.history_id.ok_or(nothing)
 }
 
+/// Returns the address of the person who signed in.
 pub(super) fn fetch_address(client: &GmailClient) -> Result<String, ApiError> {
     Ok(fetch_profile(client)?.email_address.unwrap_or_default())
 }
@@ -49,16 +52,16 @@ fn fetch_profile(client: &GmailClient) -> Result<Profile, ApiError> {
     client.ask(price::PROFILE, request)
 }
 
-/// The watched mail since some day.
+/// The result of a full listing.
 #[derive(Debug, Default)]
 pub(super) struct ListedMail {
-    /// To be read, oldest first.
+    /// Ids of the messages to be read, oldest first.
     pub(super) ids: Vec<String>,
-    /// Older ones, which are too many to be read.
+    /// Ids of older messages beyond the limit per label; they are counted and not read.
     pub(super) left_out: Vec<String>,
 }
 
-/// The ids of all watched mail since then.
+/// Lists all watched mail since a time, in seconds since 1970.
 pub(super) fn list_watched(
     client: &GmailClient,
     watched: &WatchedLabels,
@@ -92,16 +95,16 @@ pub(super) fn list_watched(
             }
         }
     }
-    // Another label may have brought it.
+    // A message over the limit of one label may be within that of another.
     all.left_out = left_out.into_iter().filter(|id| !seen.contains(id)).collect();
     if !all.left_out.is_empty() {
-        tracing::warn!(mails = all.left_out.len(), "there is more old mail than is read; only the newest counts");
+        tracing::warn!(mails = all.left_out.len(), "there is more old mail than is read; only the newest is taken in");
     }
     all.ids.reverse();
     Ok(all)
 }
 
-/// Everything since a history id, to its end. `Gone` when the id is too old.
+/// Returns everything that changed since a history id, reading all pages. The error is `Gone` when the id is too old.
 pub(super) fn fetch_changes(
     client: &GmailClient,
     watched: &WatchedLabels,
@@ -119,7 +122,7 @@ pub(super) fn fetch_changes(
             call.add_scope(SCOPE).delegate(heard).doit().await
         };
         let told = client.ask(price::HISTORY, request)?;
-        // What happens while we turn pages is in the next look: the first page says where that begins.
+        // Changes that happen while the pages are read belong to the next poll, so it begins where the first page says.
         if nth == 0 {
             changes.history = told.history_id.unwrap_or(since).max(since);
         }
@@ -133,9 +136,11 @@ pub(super) fn fetch_changes(
 }
 
 impl HistoryChanges {
+    /// Adds one entry of the history.
     fn add(&mut self, entry: History, watched: &WatchedLabels) {
         let added = entry.messages_added.into_iter().flatten().filter_map(|added| added.message);
-        // A star on an old mail does not make it new: only what brings it before us does.
+        // A star on an old mail does not make it new. Only two changes of labels do: a watched label added, or an
+        // excluding one (such as spam) removed.
         let brings = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| watched.has_any(labels));
         let labelled = entry.labels_added.into_iter().flatten().filter(|change| brings(&change.label_ids));
         let frees = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| is_excluded(labels));

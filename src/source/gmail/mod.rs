@@ -1,6 +1,6 @@
 //! Gmail as a source of mail and as a mailbox, through its API.
 //!
-//! Nothing in here deletes a message for good, and nothing is asked of Google outside [`client::GmailClient`].
+//! Nothing in this module deletes a message for good, and no call to Google is made outside [`client::GmailClient`].
 
 pub mod client;
 mod cursor;
@@ -17,5 +17,5 @@ pub use mailbox::GmailMailbox;
 pub use push::PushSubscription;
 pub use sync::{GmailSource, GmailWatchSettings};
 
-/// Gmail has labels, not folders; all its mail lies in one.
+/// The one folder that all mail of a Gmail account lies in: Gmail has labels, not folders.
 pub const FOLDER: &str = "gmail";

@@ -1,6 +1,8 @@
-//! Push: Gmail writes "something changed" to a Pub/Sub topic, and we pull it. No address of ours is open to the world.
+//! Push notifications: Gmail publishes "something changed" to a Pub/Sub topic, and this module pulls from a
+//! subscription of it. Nothing listens on an address that is open to the internet.
 //!
-//! A push is a hint and nothing more; what changed is asked of Gmail as ever, and polling goes on behind it.
+//! A notification is only a hint to poll early. What changed is always read from Gmail itself, and regular polling goes
+//! on.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,12 +17,14 @@ use crate::{
     source::google::{ApiError, FailureDetails, TokenProvider},
 };
 
+/// The scope that the person must consent to for pulling.
 pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/pubsub";
 const PUBSUB_URL: &str = "https://pubsub.googleapis.com";
-/// The server holds a pull open for about a minute and a half when there is nothing.
+/// The server holds an idle pull open for about a minute and a half.
 const PULL_TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_MESSAGES_PER_PULL: u32 = 50;
 
+/// The topic that Gmail publishes to, and the subscription that is pulled.
 pub struct PushSubscription {
     client: GmailClient,
     tokens: Arc<dyn TokenProvider>,
@@ -36,6 +40,7 @@ struct PullResponse {
     received_messages: Vec<PubSubMessage>,
 }
 
+/// A notification. Only its acknowledgement id matters; what changed is read from Gmail.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PubSubMessage {
@@ -43,7 +48,7 @@ struct PubSubMessage {
 }
 
 impl PushSubscription {
-    /// `base`: where Pub/Sub is, if not at Google.
+    /// Creates a client. `base` is the address of Pub/Sub, if it is not Google's.
     pub fn new(
         client: GmailClient,
         tokens: Arc<dyn TokenProvider>,
@@ -55,7 +60,7 @@ impl PushSubscription {
         Self { client, tokens, topic, subscription, base }
     }
 
-    /// Asks Gmail to write to the topic; until when it does. Blocks.
+    /// Asks Gmail to publish to the topic. Returns until when it does; the watch must be renewed before. Blocks.
     pub fn renew(&self) -> Result<Option<Instant>, ApiError> {
         let wanted = WatchRequest { topic_name: Some(self.topic.clone()), ..WatchRequest::default() };
         let request = async |hub: &Hub, heard: &mut FailureDetails| {
@@ -65,20 +70,21 @@ impl PushSubscription {
         Ok(watched.expiration.and_then(Instant::from_unix_ms))
     }
 
-    /// Waits for a word from the subscription; whether one came.
+    /// Waits for a notification. Returns whether one came before the server ended the pull.
     pub async fn pull(&self) -> Result<bool, ApiError> {
         let pulled: PullResponse = self.post("pull", &json!({ "maxMessages": MAX_MESSAGES_PER_PULL })).await?;
         if pulled.received_messages.is_empty() {
             return Ok(false);
         }
         let ids: Vec<String> = pulled.received_messages.into_iter().map(|message| message.ack_id).collect();
-        // One that is not acknowledged comes again: a hint too many.
+        // A notification that is not acknowledged is delivered again, which costs one needless poll.
         if let Err(error) = self.post::<Value>("acknowledge", &json!({ "ackIds": ids })).await {
             tracing::debug!(%error, "a push was not acknowledged");
         }
         Ok(true)
     }
 
+    /// Posts to a method of the subscription and parses the answer.
     async fn post<T: for<'de> Deserialize<'de>>(&self, verb: &str, body: &Value) -> Result<T, ApiError> {
         let network = |what: &str| ApiError::Network { what: format!("Pub/Sub: {what}"), left: true };
         crate::tls::install_provider();

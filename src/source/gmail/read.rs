@@ -1,4 +1,4 @@
-//! Reading messages, a few at a time.
+//! Fetches messages, a few in parallel.
 
 use std::{
     collections::HashSet,
@@ -26,29 +26,32 @@ use crate::{
     },
 };
 
-/// The quota lets five messages a second through, and one takes about half a second to come. More would only hold more
-/// of them in memory.
+/// The quota allows five messages a second and one takes about half a second, so more fetches would only hold more
+/// messages in memory.
 const PARALLEL_FETCHES: usize = 4;
 
 type FetchResult = Result<Vec<u8>, SourceError>;
 
+/// Fetches the messages of one poll. New mail and old mail pay from the quota with different priority.
 pub(super) struct ParallelFetcher<'a> {
     pub(super) client: &'a GmailClient,
-    /// For old mail.
+    /// The client for old mail, which leaves a reserve of the quota to new mail.
     pub(super) backlog_client: &'a GmailClient,
+    /// Ids of messages that are old mail.
     pub(super) old_ids: &'a HashSet<String>,
-    /// Those that must show a watched label when they are read.
+    /// Ids of messages that are taken in only if reading them shows a watched label.
     pub(super) unlabelled: &'a HashSet<String>,
     pub(super) watched: Option<&'a WatchedLabels>,
 }
 
 impl ParallelFetcher<'_> {
-    /// Hands each over as it comes. After one that says nothing can be had now, no other is begun.
+    /// Passes each message to `each` as it arrives. After an error that concerns the whole mailbox, no further fetch is
+    /// begun.
     pub(super) fn read(&self, found: Vec<FoundMessage>, each: &mut dyn FnMut(FoundMessage, FetchResult)) {
         let readers = PARALLEL_FETCHES.min(found.len());
         let queue = Mutex::new(found.into_iter());
         let stop = AtomicBool::new(false);
-        // No room: a reader waits until what it read was taken.
+        // A channel without capacity: a thread waits until its message is taken, which bounds the memory.
         let (send, receive) = mpsc::sync_channel(0);
         thread::scope(|scope| {
             for _ in 0..readers {
@@ -70,7 +73,7 @@ impl ParallelFetcher<'_> {
                 });
             }
             drop(send);
-            // Owned in here: should `each` panic, no reader is left waiting for it.
+            // The loop owns the receiver: if `each` panics, the receiver is dropped and no thread waits for it forever.
             for (found, raw) in receive {
                 each(found, raw);
             }
@@ -78,7 +81,8 @@ impl ParallelFetcher<'_> {
     }
 }
 
-/// One message, and what reading it told about it. `under`: it counts only under one of these labels.
+/// Fetches one message. Returns it with what reading it told (direction, arrival, size). With `under`, the message
+/// counts as gone unless it has one of these labels.
 pub(super) fn fetch_message(
     client: &GmailClient,
     found: FoundMessage,
@@ -97,7 +101,8 @@ pub(super) fn fetch_message(
     }
 }
 
-/// Whether a failure is this message's or everybody's: a server that answers anything else has trouble with this one.
+/// Decides whether a failure concerns one message or the whole mailbox: while the server answers another call, only
+/// this message is at fault, and the others can be read.
 fn attribute_failure(client: &GmailClient, error: ApiError, key: &str) -> SourceError {
     let alive = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
@@ -110,6 +115,7 @@ fn attribute_failure(client: &GmailClient, error: ApiError, key: &str) -> Source
     }
 }
 
+/// Completes the found message by what the API returned, and takes its bytes unless the message is not to be read.
 fn interpret_message(
     found: FoundMessage,
     message: Message,
@@ -124,7 +130,7 @@ fn interpret_message(
         size: raw.len() as u64,
         ..found
     };
-    // Thrown away, a draft, or elsewhere: it was never put before us, and comes back when it is.
+    // In the bin, a draft, or without a watched label. Should that change, the history reports the message again.
     if is_excluded(&labels) || under.is_some_and(|watched| !watched.has_any(&labels)) {
         let gone = SourceError::Gone { key: found.key.clone() };
         return (found, Err(gone));

@@ -1,7 +1,7 @@
-//! A Gmail account as a source: one look at everything there is, then only what changed.
+//! A Gmail account as a source: one full listing at first, then only what changed.
 //!
-//! The cursor moves only with the messages it covers. What was there before is handed out part by part behind the new
-//! mail, so that new mail never waits for old. A message is never called gone while Gmail still has it.
+//! The cursor moves only together with the messages it covers. Older mail is handed out in parts after the new mail of
+//! each poll, so that new mail never waits for old. A message is never reported as gone while Gmail still has it.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -25,23 +25,25 @@ use crate::{
     },
 };
 
-/// Old mail handed out per poll, behind the new.
+/// Number of old messages that one poll hands out after the new ones.
 const OLD_MAILS_PER_POLL: usize = 128;
-/// Between two parts of the backlog: time for new mail to be looked for.
+/// Pause between two parts of the backlog, in which new mail is polled for.
 const BACKLOG_PAUSE: Duration = Duration::from_millis(10);
 
-/// What the person wants watched.
+/// Which mail of the account is taken in, from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GmailWatchSettings {
     /// Names or ids of labels.
     pub labels: Vec<String>,
+    /// How far back the first poll reaches.
     pub since: Since,
     /// Messages per page of a listing.
     pub page: u32,
-    /// Messages of each label that are read when everything is listed; the newest.
+    /// Upper bound of the messages of each label that a full listing hands out; the newest are chosen.
     pub most: usize,
 }
 
+/// One account's source. A poll locks its state, so polls run one at a time.
 pub struct GmailSource {
     pub(super) client: GmailClient,
     settings: GmailWatchSettings,
@@ -49,16 +51,18 @@ pub struct GmailSource {
     state: Mutex<GmailSyncState>,
 }
 
+/// What the source remembers between polls. It can be lost at any time: the cursor is enough to continue.
 #[derive(Default)]
 struct GmailSyncState {
     watched: Option<WatchedLabels>,
-    /// Listed and not yet taken in, oldest first. None before the first listing of this process.
+    /// Ids that are listed and not yet taken in, oldest first. None before the first listing of this process.
     backlog: Option<VecDeque<String>>,
-    /// So many of the backlog were handed out with this cursor. They are in the ledger when it comes back.
+    /// The cursor of the last poll and how many ids of the backlog were handed out with it. They are in the ledger once
+    /// that cursor comes back.
     handed_out: Option<(String, usize)>,
-    /// What of the last poll is old, and read in no hurry.
+    /// Ids of the last poll that are old mail, read at low priority.
     old_ids: HashSet<String>,
-    /// What of the last poll is ours only if reading it says so.
+    /// Ids of the last poll that are taken in only if reading them shows a watched label.
     unlabelled: HashSet<String>,
 }
 
@@ -68,11 +72,11 @@ impl GmailSource {
     }
 
     fn lock(&self) -> MutexGuard<'_, GmailSyncState> {
-        // Lists that are only ever replaced or cut from the front.
+        // A panic elsewhere cannot leave the lists half changed: they are only replaced or cut from the front.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything the first look would find, oldest first: for a preview.
+    /// Returns everything that the first poll would find, oldest first, for a preview.
     pub fn list_for_preview(&self) -> Result<Vec<FoundMessage>, SourceError> {
         let since = self.settings.since.start_unix(self.clock.now());
         let watched = WatchedLabels::resolve(&self.client, &self.settings.labels)
@@ -82,11 +86,12 @@ impl GmailSource {
         Ok(listed.ids.into_iter().map(|id| self.new_found_message(id)).collect())
     }
 
-    /// Whose mailbox it is.
+    /// Returns the address of the person who signed in.
     pub fn address(&self) -> Result<String, SourceError> {
         list::fetch_address(&self.client).map_err(|error| error.into_source_error(None))
     }
 
+    /// Reads the history since the cursor. Without a cursor, or when it has expired, begins a full listing.
     fn poll_changes(&self, state: &mut GmailSyncState, before: Option<GmailCursor>) -> Result<PollResult, ApiError> {
         if state.watched.is_none() {
             state.watched = Some(WatchedLabels::resolve(&self.client, &self.settings.labels)?);
@@ -110,8 +115,9 @@ impl GmailSource {
         }
     }
 
-    /// Everything is listed. The history is asked first: what comes while we list is found by both ways, not by neither.
-    /// Nothing is handed out yet: the cursor is stored at once, so that mail which comes now is new, not the last of the old.
+    /// Lists everything. The history id is read first, so that mail which arrives during the listing is found in both
+    /// ways rather than in neither. Hands out nothing yet: the cursor is stored at once, so that mail which arrives now
+    /// counts as new, not as the last of the old.
     fn start_full_listing(
         &self,
         state: &mut GmailSyncState,
@@ -136,7 +142,7 @@ impl GmailSource {
         })
     }
 
-    /// New mail, then a part of the old.
+    /// Hands out the new mail and then a part of the backlog.
     fn hand_out_batch(
         &self,
         state: &mut GmailSyncState,
@@ -170,7 +176,7 @@ impl GmailSource {
         })
     }
 
-    /// As much as a listing tells; the rest is known when it is read.
+    /// Returns what a listing tells of a message. Direction, arrival and size are known once it is read.
     fn new_found_message(&self, key: String) -> FoundMessage {
         let arrived_at = self.clock.now();
         let (folder, direction) = (super::FOLDER.to_owned(), Direction::In);
@@ -179,7 +185,8 @@ impl GmailSource {
 }
 
 impl GmailSyncState {
-    /// What was handed out with a cursor that came back is in the ledger.
+    /// Removes the ids that were handed out from the backlog, if their cursor has come back: then they are in the
+    /// ledger. If it has not, they are handed out again.
     fn confirm_handed_out(&mut self, cursor: Option<&str>) {
         let Some((offered, part)) = self.handed_out.take() else { return };
         match &mut self.backlog {

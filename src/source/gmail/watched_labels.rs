@@ -1,4 +1,4 @@
-//! Which mail of an account is the program's business.
+//! Which mail of an account is taken in, decided by its labels.
 
 use google_gmail1::api::Message;
 
@@ -9,15 +9,16 @@ use crate::{
 };
 
 pub(super) const SENT: &str = "SENT";
-/// Mail under one of these is nobody's task.
+/// Mail with one of these labels is never taken in.
 const EXCLUDED_LABELS: [&str; 4] = ["DRAFT", "TRASH", "SPAM", "CHAT"];
 
-/// The labels that are watched, by Gmail's ids; sent mail always, for what the person promised in it.
+/// Gmail's ids of the watched labels. Sent mail is always among them, because the person may promise something in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct WatchedLabels(Vec<String>);
 
 impl WatchedLabels {
-    /// Looks the names up. A label that is not there is an error: mail would be missed in silence.
+    /// Resolves names or ids of labels. A label that does not exist is an error: otherwise its mail would be missed
+    /// silently.
     pub(super) fn resolve(client: &GmailClient, names: &[String]) -> Result<Self, ApiError> {
         let request = async |hub: &Hub, heard: &mut FailureDetails| {
             hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
@@ -42,7 +43,8 @@ impl WatchedLabels {
         &self.0
     }
 
-    /// Whether a message is ours by its labels. One that came without any is decided when it is read.
+    /// Returns whether a message is taken in by its labels. One that the API returned without labels is decided when it
+    /// is read.
     pub(super) fn includes(&self, message: &Message) -> bool {
         match &message.label_ids {
             None => true,
@@ -50,16 +52,18 @@ impl WatchedLabels {
         }
     }
 
+    /// Returns whether one of the labels is watched.
     pub(super) fn has_any(&self, labels: &[String]) -> bool {
         labels.iter().any(|label| self.0.contains(label))
     }
 }
 
+/// Returns whether one of the labels keeps a message from being taken in.
 pub(super) fn is_excluded(labels: &[String]) -> bool {
     labels.iter().any(|label| EXCLUDED_LABELS.contains(&label.as_str()))
 }
 
-/// What the person wrote to themselves is theirs, and also received.
+/// Returns the direction of a message. A mail that the person wrote to themselves counts as received.
 pub(super) fn direction_of_labels(labels: &[String]) -> Direction {
     let has = |name: &str| labels.iter().any(|label| label == name);
     if has(SENT) && !has("INBOX") { Direction::Out } else { Direction::In }

@@ -1,4 +1,5 @@
-//! One way to call Google: paid for before it is made, timed, heard, and repeated only where that is safe.
+//! The only way to call Google: a call is paid from the quota before it is made, has a timeout, and is repeated only
+//! where that is safe.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +13,7 @@ use tokio::runtime::Handle;
 
 use super::{ApiError, Bearer, CallPriority, Quota, TokenProvider, error};
 
-/// Between the attempts at a call that changes nothing.
+/// Pauses between the attempts at an idempotent call.
 const RETRY_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
 /// What a call costs of the quota, and how long it may take.
@@ -23,17 +24,18 @@ pub struct CallPrice {
 }
 
 impl CallPrice {
+    /// Returns a price with the default timeout of 30 seconds.
     pub const fn of(units: u32) -> Self {
         Self { units, timeout: Duration::from_secs(30) }
     }
 
-    /// For answers that may be large.
+    /// Returns the same price with another timeout, for answers that may be large.
     pub const fn with_timeout(self, patience: Duration) -> Self {
         Self { timeout: patience, ..self }
     }
 }
 
-/// What went over the wire, for those who must know more than the generated client tells: pass it as `delegate`.
+/// The HTTP status and error of a failed call, which the generated client does not return. Pass it as the `delegate`.
 #[derive(Debug, Default)]
 pub struct FailureDetails {
     pub(super) status: u16,
@@ -51,7 +53,7 @@ impl Delegate for FailureDetails {
     }
 }
 
-/// Makes calls in one account's name. Blocks: only for threads that may, never inside a future.
+/// Makes calls on behalf of one account. Its methods block: they must run on a blocking thread, never inside a future.
 #[derive(Clone)]
 pub struct ApiCaller {
     runtime: Handle,
@@ -61,12 +63,12 @@ pub struct ApiCaller {
 }
 
 impl ApiCaller {
-    /// `runtime` drives the connections.
+    /// Creates a caller. `runtime` drives the connections.
     pub fn new(runtime: Handle, tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>) -> Self {
         Self { runtime, tokens, quota, priority: CallPriority::Immediate }
     }
 
-    /// The same account, in no hurry: it leaves some of the quota to others.
+    /// Returns a caller for the same account at low priority: it leaves a reserve of the quota to other calls.
     #[must_use]
     pub fn for_backlog(&self) -> Self {
         Self { priority: CallPriority::Backlog, ..self.clone() }
@@ -76,13 +78,13 @@ impl ApiCaller {
         &self.quota
     }
 
-    /// What a hub wants for its `auth`.
+    /// Returns the authenticator that a generated client is built with.
     pub fn bearer(&self) -> Bearer {
         Bearer::new(Arc::clone(&self.tokens))
     }
 
-    /// A call that changes nothing, or the same thing however often it is made: repeated with a new token, and after
-    /// trouble on the way.
+    /// Makes an idempotent call. It is repeated once with a new token if the token was rejected, and with pauses after
+    /// network errors.
     pub fn ask<T>(
         &self,
         price: CallPrice,
@@ -102,7 +104,7 @@ impl ApiCaller {
         }
     }
 
-    /// A call that is made once, whatever becomes of it: for everything that sends.
+    /// Makes a call exactly once, whatever its outcome. Everything that sends uses this.
     pub fn call_once<T>(
         &self,
         price: CallPrice,

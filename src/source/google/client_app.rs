@@ -1,4 +1,4 @@
-//! The Google project the program is known by: the file Google's console hands out for a desktop app.
+//! The OAuth client that the program signs in with: the file that the Google console offers for a desktop app.
 
 use std::{fs, path::Path};
 
@@ -6,24 +6,24 @@ use google_gmail1::yup_oauth2::ConsoleApplicationSecret;
 
 use crate::model::Secret;
 
-/// A client of type "Desktop app".
+/// An OAuth client of type "Desktop app".
 #[derive(Clone)]
 pub struct ClientApp {
     pub client_id: String,
-    /// Not secret in an installed app, says Google; kept like one all the same.
+    /// Not confidential in an installed app, according to Google; treated as a secret all the same.
     pub client_secret: Secret,
     pub auth_uri: String,
     pub token_uri: String,
 }
 
 impl ClientApp {
-    /// Reads the JSON file of the console.
+    /// Reads the JSON file that the console offers. The error says what is wrong with it and what to do.
     pub fn load(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let text = fs::read_to_string(path).map_err(|error| {
             format!("the client file {shown} cannot be read ({error}). docs/gmail.md says how to make it")
         })?;
-        // The parser's own words may quote the file.
+        // The parser's own message may quote the file, and with it the secret.
         let console: ConsoleApplicationSecret =
             serde_json::from_str(&text).map_err(|_| format!("{shown} is not the JSON file of a Google client"))?;
         let app = console.installed.ok_or_else(|| {

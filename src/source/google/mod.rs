@@ -1,6 +1,7 @@
-//! What Gmail and Calendar have in common: the way to Google, in whose name, how much may be asked, what can go wrong.
+//! What Gmail and Calendar share: the HTTP client, sign-in and tokens, the quota, and the errors of a call.
 //!
-//! Every call goes through [`ApiCaller`]. Nothing in here prints a token, an answer's body or an address.
+//! Every call goes through [`ApiCaller`]. Nothing in this module prints or logs a token, the body of an answer or an
+//! address.
 
 pub mod call;
 mod client_app;
@@ -33,14 +34,16 @@ pub use token::{Bearer, TokenProvider};
 pub use token_file::TokenFile;
 pub use token_store::TokenStore;
 
+/// The connector of the generated clients.
 pub type Connector = HttpsConnector<HttpConnector>;
 
-/// A connection that is not there by then will not come.
+/// Timeout for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The way to Google, or to whatever stands for it on loopback: https, and plain http where an address says so.
+/// Builds the HTTP client for Google, or for a server on loopback that stands in for it in tests: https, and plain http
+/// where an address says so.
 ///
-/// The client repeats a request by itself only where not one byte of it was written, which is safe for a send too.
+/// The client retries a request by itself only if no byte of it was written, which is safe even for a send.
 pub fn build_http_client() -> common::Client<Connector> {
     crate::tls::install_provider();
     let mut http = HttpConnector::new();

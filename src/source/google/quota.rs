@@ -1,5 +1,5 @@
-//! How much may be asked of Google: a bucket of units that fills with the clock, so that no minute sees more than its
-//! share and work on old mail always leaves some for new mail.
+//! The quota of one account as a token bucket: no minute exceeds Google's limit, and work on old mail always leaves a
+//! reserve for new mail.
 
 use std::{
     collections::VecDeque,
@@ -10,38 +10,41 @@ use std::{
 use super::ApiError;
 use crate::{clock::Clock, model::Instant};
 
-/// What Google lets one person's program ask in any minute.
+/// Units that Google allows per user and minute.
 pub const PER_MINUTE: u32 = 6_000;
-/// What may be asked at once. With what flows in during a minute it makes up exactly [`PER_MINUTE`].
+/// Units that may be spent at once. Together with what a minute refills they are exactly [`PER_MINUTE`].
 const BUCKET_CAPACITY: u32 = 1_200;
+/// Units that are refilled per second.
 const PER_SECOND: u32 = (PER_MINUTE - BUCKET_CAPACITY) / 60;
-/// Below this the backlog waits: thirty new mails can always be read at once.
+/// Units that the backlog must leave: enough to read thirty new mails at once.
 const RESERVED_FOR_NEW_MAIL: u32 = 600;
-/// One who has to wait waits for so much, not for a drop.
+/// The least that is waited for when the bucket is empty, so that a waiting caller does not come back for every single
+/// call.
 const MIN_UNITS_WAITED_FOR: u32 = 400;
 
-/// Who asks.
+/// The priority of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallPriority {
-    /// New mail and effects.
+    /// For new mail and effects.
     Immediate,
-    /// Old mail being read for the first time.
+    /// For old mail that is read for the first time.
     Backlog,
 }
 
-/// Of one account.
+/// The quota of one account, shared by all its clients.
 #[derive(Debug)]
 pub struct Quota {
     clock: Clock,
     bucket: Mutex<Bucket>,
 }
 
+/// The token bucket itself.
 #[derive(Debug)]
 struct Bucket {
     level: u32,
     filled_at: Instant,
     paused_until: Option<Instant>,
-    /// What the last minute has cost.
+    /// Units that were spent during the last minute, and when.
     spent: VecDeque<(Instant, u32)>,
 }
 
@@ -52,7 +55,7 @@ impl Quota {
         Self { clock, bucket: Mutex::new(bucket) }
     }
 
-    /// Pays, or says when it can be paid. Never waits itself.
+    /// Spends units, or returns a rate limit error with the time to wait. Never blocks.
     pub fn spend(&self, units: u32, lane: CallPriority) -> Result<(), ApiError> {
         let now = self.clock.now();
         let mut bucket = self.lock();
@@ -71,7 +74,7 @@ impl Quota {
         Ok(())
     }
 
-    /// Google itself said it is too much: nobody asks until then.
+    /// Blocks all calls for a time, because Google reported a rate limit.
     pub fn pause(&self, after: Duration) {
         let now = self.clock.now();
         let until = now.plus(chrono::Duration::from_std(after).unwrap_or_default());
@@ -79,7 +82,7 @@ impl Quota {
         bucket.paused_until = bucket.paused_until.max(Some(until));
     }
 
-    /// Units of the last minute.
+    /// Returns the units that were spent during the last minute.
     pub fn used_last_minute(&self) -> u32 {
         let now = self.clock.now();
         let mut bucket = self.lock();
@@ -88,15 +91,16 @@ impl Quota {
     }
 
     fn lock(&self) -> MutexGuard<'_, Bucket> {
-        // Numbers; none can be left half written by a panic elsewhere.
+        // A panic elsewhere cannot leave these numbers half written.
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Bucket {
+    /// Refills the bucket for the seconds that have passed and forgets what is older than a minute.
     fn fill(&mut self, now: Instant) {
         let passed = u32::try_from(duration_between(self.filled_at, now).as_secs()).unwrap_or(u32::MAX);
-        // A clock that was set back starts anew from here.
+        // After the clock was set back, refilling starts again from here.
         self.filled_at = now;
         self.level = self.level.saturating_add(passed.saturating_mul(PER_SECOND)).min(BUCKET_CAPACITY);
         self.paused_until = self.paused_until.filter(|until| now < *until);
@@ -107,7 +111,7 @@ impl Bucket {
     }
 }
 
-/// Whole seconds from one to the other; none when the other is earlier.
+/// Returns the time from one instant to another; zero when the other is earlier.
 fn duration_between(from: Instant, to: Instant) -> Duration {
     (to.utc() - from.utc()).to_std().unwrap_or_default()
 }

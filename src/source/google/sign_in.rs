@@ -1,4 +1,5 @@
-//! Signing in: the person agrees in a browser, here or elsewhere, and what they agreed to is kept.
+//! Signing in with OAuth (authorization code with PKCE): the person consents in a browser, on this machine or another,
+//! and the tokens are stored.
 
 use std::{
     io::{self, BufRead as _, BufReader, Write as _},
@@ -18,50 +19,61 @@ use super::{
 };
 use crate::model::{Instant, Secret};
 
-/// A browser on the same machine sends its line at once.
+/// A browser on the same machine sends its request line at once.
 const REQUEST_LINE_TIMEOUT: Duration = Duration::from_secs(5);
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>Adjutant</title>";
 
-/// A question to the person that waits for their yes.
+/// A consent that was asked for and not yet given.
 pub struct ConsentRequest {
-    /// To be opened in a browser.
+    /// The address that the person opens in a browser.
     pub url: String,
+    /// The address that the browser is redirected to afterwards.
     redirect: String,
+    /// Random value that ties the answer to this request (CSRF protection).
     state: String,
+    /// The PKCE code verifier.
     verifier: Secret,
     scopes: Vec<String>,
 }
 
-/// Where the browser brings the answer.
+/// A listener on loopback that receives the redirect of the browser.
 pub struct RedirectListener(TcpListener);
 
 impl RedirectListener {
+    /// Listens on a free port of the loopback interface.
     pub fn open() -> io::Result<Self> {
         TcpListener::bind(("127.0.0.1", 0)).map(Self)
     }
 
+    /// Returns the address that the browser must be redirected to.
     pub fn address(&self) -> io::Result<String> {
         Ok(format!("http://127.0.0.1:{}", self.0.local_addr()?.port()))
     }
 
-    /// Waits for the browser. Blocks.
+    /// Waits for the browser and returns the authorization code, or why there is none. Requests for anything else are
+    /// answered with 404. Blocks.
     pub fn wait_for_code(&self, consent: &ConsentRequest) -> io::Result<Result<Secret, String>> {
         loop {
             let (stream, _) = self.0.accept()?;
-            // Browsers also ask for icons, and port scanners for anything.
+            // Browsers also request icons, and port scanners anything at all.
             let Some(target) = read_request_target(&stream)? else { continue };
             let brought = consent.extract_code(&target);
             let Some(brought) = brought.transpose() else {
                 write_response(stream, "404 Not Found", "Not here.")?;
                 continue;
             };
-            let said = if brought.is_ok() { "Signed in; you can close this page." } else { "This did not work." };
+            let said = if brought.is_ok() {
+                "Signed in; you can close this page."
+            } else {
+                "The sign-in failed; see the terminal."
+            };
             write_response(stream, "200 OK", said)?;
             return Ok(brought);
         }
     }
 }
 
+/// Returns the target of a GET request; none for anything else.
 fn read_request_target(stream: &TcpStream) -> io::Result<Option<String>> {
     stream.set_read_timeout(Some(REQUEST_LINE_TIMEOUT))?;
     let mut line = String::new();
@@ -76,7 +88,8 @@ fn write_response(mut stream: TcpStream, status: &str, text: &str) -> io::Result
 }
 
 impl ConsentRequest {
-    /// `redirect`: where the browser is sent afterwards, whether or not anybody listens there.
+    /// Creates the request with its random state and PKCE challenge. `redirect` is where the browser is sent
+    /// afterwards, whether or not anybody listens there.
     pub fn new(app: &ClientApp, redirect: &str, scopes: &[&str]) -> Result<Self, String> {
         let (state, verifier) = (random()?, random()?);
         let challenge = urlsafe_base64::to_string(&Sha256::digest(verifier.as_bytes()).to_vec());
@@ -98,7 +111,8 @@ impl ConsentRequest {
         Ok(Self { url: url.into(), redirect: redirect.to_owned(), state, verifier: verifier.into(), scopes })
     }
 
-    /// The code in the address the browser ended at, or in what a person copied of it. None when it holds no answer.
+    /// Returns the authorization code in the address that the browser ended at, or in the part of it that a person
+    /// pasted. None when the text contains no answer. An answer to another request is an error.
     pub fn extract_code(&self, pasted: &str) -> Result<Option<Secret>, String> {
         let pasted = pasted.trim();
         let query = pasted.split_once('?').map_or(pasted, |(_, query)| query);
@@ -115,7 +129,7 @@ impl ConsentRequest {
         Ok(Some(code.into()))
     }
 
-    /// Trades the code for tokens and keeps them.
+    /// Exchanges the code for tokens and stores them. Nothing is stored if the person did not consent to every scope.
     pub async fn exchange_code(
         &self,
         app: &ClientApp,
@@ -130,7 +144,7 @@ impl ConsentRequest {
             ("code_verifier", self.verifier.reveal()),
         ];
         let GrantResponse::Issued(grant) = token_server::request_grant(app, &fields).await? else {
-            return Err(ApiError::Auth("the code counts no more; start again".into()));
+            return Err(ApiError::Auth("the code is no longer valid; start again".into()));
         };
         let sign_in = grant
             .into_sign_in(app, None, now)
@@ -142,11 +156,11 @@ impl ConsentRequest {
     }
 }
 
-/// 64 characters nobody can guess.
+/// Returns 64 hexadecimal characters from the system's secure random source.
 fn random() -> Result<String, String> {
     let mut bytes = [0_u8; 32];
     let random = ring::default_provider().secure_random;
-    random.fill(&mut bytes).map_err(|_| "the system has no random numbers")?;
+    random.fill(&mut bytes).map_err(|_| "the system's random number generator failed")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -1,4 +1,4 @@
-//! In whose name a call is made.
+//! The interface through which calls get their access tokens.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -7,19 +7,20 @@ use google_gmail1::common::GetToken;
 use super::ApiError;
 use crate::model::Secret;
 
+/// A boxed future, because the trait below is used as a trait object.
 pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send + 'a>>;
 
-/// Hands out access tokens that are good for exactly the scopes the person agreed to.
+/// Provides access tokens that are valid for exactly the scopes the person consented to.
 pub trait TokenProvider: Send + Sync {
-    /// One that is good now. Refuses a scope nobody agreed to, so that a call which forgot to name its own fails at
-    /// once: the generated client would ask for one of an add-on.
+    /// Returns a token that is valid now. Refuses a scope that nobody consented to, so that a call which forgot to name
+    /// its scope fails at once: the generated client would ask for that of an add-on.
     fn token<'a>(&'a self, scopes: &'a [&str]) -> ApiFuture<'a, Secret>;
 
-    /// The server did not take the last one: the next must be new.
+    /// Marks the last token as rejected by the server, so that the next one is new.
     fn invalidate_token(&self);
 }
 
-/// Tokens as the generated clients want them.
+/// Adapter that gives the tokens of a provider to the generated clients.
 #[derive(Clone)]
 pub struct Bearer(Arc<dyn TokenProvider>);
 

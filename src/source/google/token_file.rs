@@ -1,4 +1,4 @@
-//! Where a sign-in is kept: one file per account, readable by its owner only, replaced as a whole or not at all.
+//! The stored sign-in: one file per account, readable by its owner only, replaced as a whole or not at all.
 
 use std::{
     fs::{self, DirBuilder},
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{durable_file::FileReplacement, failpoint, model::Instant};
 
-/// What a sign-in consists of. Has no `Debug`: it is all secret.
+/// The content of the file. It has no `Debug`, because all of it is secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SignIn {
     pub(super) client_id: String,
@@ -21,6 +21,7 @@ pub(super) struct SignIn {
     pub(super) scopes: Vec<String>,
 }
 
+/// The file that holds the sign-in of one account.
 #[derive(Debug, Clone)]
 pub struct TokenFile(PathBuf);
 
@@ -37,6 +38,7 @@ impl TokenFile {
         self.0.is_file()
     }
 
+    /// Returns the stored sign-in; none without a file. The error of a damaged file quotes nothing of its content.
     pub(super) fn load(&self) -> io::Result<Option<SignIn>> {
         match fs::read(&self.0) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|_| self.damaged()),
@@ -45,11 +47,12 @@ impl TokenFile {
         }
     }
 
+    /// Returns the error of a file that cannot be parsed. It quotes nothing of the file.
     fn damaged(&self) -> io::Error {
         io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged; sign in again", self.0.display()))
     }
 
-    /// Whoever dies in the middle leaves the file as it was.
+    /// Replaces the file atomically and durably: a crash leaves either the old content or the new.
     pub(super) fn save(&self, sign_in: &SignIn) -> io::Result<()> {
         let folder = self.0.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

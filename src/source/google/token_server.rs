@@ -1,7 +1,8 @@
-//! The requests to the server that hands out tokens.
+//! Requests to Google's token server.
 //!
-//! The crate `oauth2` 5 was considered for PKCE and refresh and not taken: its HTTP client wants another reqwest than ours, so
-//! an adapter would replace most of the lines it saves (about 20, not 150), and it adds a second sha2 and a third rand.
+//! The crate `oauth2` 5 was considered for PKCE and refresh and not taken: its HTTP client needs another version of
+//! reqwest than ours, so an adapter would replace most of the lines it saves (about 20, not 150), and it adds a second
+//! sha2 and a third rand.
 
 use std::time::Duration;
 
@@ -13,16 +14,18 @@ use crate::model::Instant;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 const FORM: &str = "application/x-www-form-urlencoded";
-/// If the server does not say how long a token is good.
+/// Lifetime of a token if the server does not say.
 const DEFAULT_LIFETIME_SECONDS: i64 = 3600;
 
-/// The server's word on a grant.
+/// The server's answer to a request for tokens.
 pub(super) enum GrantResponse {
+    /// Tokens were issued.
     Issued(Grant),
-    /// The code or the refresh token counts no more.
+    /// The code or refresh token is no longer valid: only the person can help.
     Revoked,
 }
 
+/// The tokens that the server issued.
 #[derive(Deserialize)]
 pub(super) struct Grant {
     access_token: String,
@@ -31,13 +34,15 @@ pub(super) struct Grant {
     scope: Option<String>,
 }
 
+/// The body of an error answer.
 #[derive(Deserialize)]
 struct Refusal {
     error: String,
 }
 
 impl Grant {
-    /// As it is kept. A refresh answers without the refresh token, which then stays the one before.
+    /// Converts the tokens for storing. The answer to a refresh has no refresh token and possibly no scopes; then those
+    /// of `before` stay. None when there is no refresh token at all.
     pub(super) fn into_sign_in(self, app: &ClientApp, before: Option<&SignIn>, now: Instant) -> Option<SignIn> {
         let life =
             chrono::Duration::seconds(self.expires_in.unwrap_or(DEFAULT_LIFETIME_SECONDS).clamp(0, 7 * 24 * 3600));
@@ -60,7 +65,7 @@ fn http() -> reqwest::Result<Client> {
     Client::builder().timeout(REQUEST_TIMEOUT).redirect(reqwest::redirect::Policy::none()).build()
 }
 
-/// Asks for a grant. Nothing of what is sent or answered gets into an error.
+/// Requests tokens. Nothing of the request or the answer gets into an error.
 pub(super) async fn request_grant(app: &ClientApp, fields: &[(&str, &str)]) -> Result<GrantResponse, ApiError> {
     let unreachable = |what: &str| ApiError::Network { what: format!("the token server: {what}"), left: false };
     let own = [("client_id", app.client_id.as_str()), ("client_secret", app.client_secret.reveal())];

@@ -1,7 +1,7 @@
-//! Keeps an account signed in: hands out access tokens, gets new ones, and knows when only the person can help.
+//! Keeps an account signed in: provides access tokens, refreshes them, and knows when only the person can help.
 //!
-//! The refresh token on the disk is replaced only by a whole new file. A withdrawn consent is asked about once, not at
-//! every call: until the file changes, the answer stands.
+//! The refresh token on disk is replaced only by a complete new file. After Google has said that the consent was
+//! withdrawn, it is not asked again until the file changes.
 
 use std::{
     path::PathBuf,
@@ -21,25 +21,27 @@ use crate::{
     model::{Instant, Secret},
 };
 
-/// A token that is about to expire may do so on its way.
+/// A token that expires within this time counts as expired, because it may expire on its way.
 const EXPIRY_MARGIN: chrono::Duration = chrono::Duration::seconds(60);
 
+/// The sign-in of one account.
 pub struct TokenStore {
-    /// Read when it is needed, so that it may be put there later.
+    /// The client file is read when it is needed, so that it can be put there after the start.
     client_file: PathBuf,
     file: TokenFile,
-    /// The account's name, for the one line that says what to do.
+    /// The account's name, for the message that says how to sign in.
     account: String,
     clock: Clock,
     state: Mutex<TokenState>,
-    /// The server did not take the token at hand.
+    /// Whether the server rejected the current token.
     refused: AtomicBool,
 }
 
+/// What is known in memory. The lock around it is held during a refresh.
 #[derive(Default)]
 struct TokenState {
     sign_in: Option<SignIn>,
-    /// A refresh token that counts no more.
+    /// The refresh token that Google has declared invalid, so that it is not tried again.
     revoked_refresh_token: Option<String>,
 }
 
@@ -49,6 +51,7 @@ impl TokenStore {
         Self { client_file, file, account, clock, state, refused }
     }
 
+    /// Returns a valid token, refreshing it if necessary. The lock makes concurrent callers share one refresh.
     async fn get_valid_token(&self, scopes: &[&str]) -> Result<Secret, ApiError> {
         let mut state = self.state.lock().await;
         let now = self.clock.now();
@@ -67,7 +70,8 @@ impl TokenStore {
         }
     }
 
-    /// What is on the disk if it is good, else a new token.
+    /// Returns the stored sign-in if it is valid, otherwise one with a new access token. `spoiled` says that the server
+    /// rejected the stored token although it has not expired.
     async fn load_or_refresh(
         &self,
         withdrawn: &mut Option<String>,
@@ -95,12 +99,12 @@ impl TokenStore {
         }
     }
 
-    /// Stores a new token, unless the person has signed in anew meanwhile: then that counts.
+    /// Stores a new token, unless the person has signed in again meanwhile: then that sign-in is returned.
     fn store_refreshed(&self, before: &SignIn, fresh: SignIn) -> Result<SignIn, ApiError> {
         if let Some(newer) = self.load()?.filter(|kept| kept.refresh_token != before.refresh_token) {
             return Ok(newer);
         }
-        // A full disk is no reason not to read mail: the refresh token that is there is still good.
+        // A full disk must not keep mail from being read: the stored refresh token is still valid.
         if let Err(error) = self.file.save(&fresh) {
             tracing::warn!(account = self.account, %error, "a new access token could not be stored");
         }
@@ -113,10 +117,12 @@ impl TokenStore {
             .map_err(|error| ApiError::Auth(format!("{error}: run `adjutant auth gmail --account {}`", self.account)))
     }
 
+    /// Returns the error of an account that nobody is signed in to, with the command that helps.
     fn signed_out(&self) -> ApiError {
         ApiError::Auth(format!("not signed in: run `adjutant auth gmail --account {}`", self.account))
     }
 
+    /// Returns the error of a withdrawn consent, with the command that helps.
     fn consent_revoked_error(&self) -> ApiError {
         ApiError::Auth(format!(
             "parked: Google says the consent was withdrawn or has expired; nothing is lost. Run `adjutant auth gmail --account {}`",
@@ -126,6 +132,7 @@ impl TokenStore {
 }
 
 impl SignIn {
+    /// Returns whether the access token can still be used.
     fn is_valid_at(&self, now: Instant) -> bool {
         now.plus(EXPIRY_MARGIN) < self.expires_at
     }

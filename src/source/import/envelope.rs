@@ -1,13 +1,14 @@
-//! When a message arrived, as far as a file of mail tells.
+//! Reads when a message arrived, from the envelope line of an mbox or from the Date header.
 
 use chrono::{DateTime, NaiveDateTime};
 
 use crate::model::Instant;
 
-/// `From dana@x.example Mon Mar  3 10:00:00 2025`, with whatever some programs put behind the time.
+/// Parses an envelope line such as `From dana@x.example Mon Mar  3 10:00:00 2025`, with whatever some programs append
+/// to the time.
 ///
-/// Body lines that begin with "From " do not look like this. Some without a time inside: it is an envelope, and its time
-/// is none that counts.
+/// Returns none for lines of a body that merely begin with "From ". `Some(None)` is an envelope whose time is outside
+/// the supported range.
 pub(super) fn parse_from_line(line: &[u8]) -> Option<Option<Instant>> {
     let line = std::str::from_utf8(line.strip_prefix(b"From ")?.get(..).filter(|line| line.len() < 500)?).ok()?;
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -29,7 +30,7 @@ pub(super) fn parse_from_line(line: &[u8]) -> Option<Option<Instant>> {
     Some(Instant::new(at))
 }
 
-/// The Date header, when there is a plain one near the top.
+/// Returns the time of the Date header, if there is an unfolded one near the top.
 pub(super) fn header_date(bytes: &[u8]) -> Option<Instant> {
     let head = bytes.get(..64 * 1024).unwrap_or(bytes);
     for line in head.split(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! An mbox, read line by line (mboxrd and mboxo: `>From ` lines are given back their first letter).
+//! Reads an mbox line by line (mboxrd and mboxo): one `>` is removed from quoted `>From ` lines.
 
 use std::{
     collections::VecDeque,
@@ -8,37 +8,40 @@ use std::{
 use super::envelope::parse_from_line;
 use crate::{model::Instant, source::MAX_FETCH_BYTES};
 
-/// A line is taken in pieces of this size, so that one without an end cannot fill the memory.
+/// A line is read in pieces of this size, so that one without an end cannot fill the memory.
 const PIECE: u64 = 64 * 1024;
-/// Lines behind an envelope that are looked at to tell whether header fields follow.
+/// How many lines after an envelope are examined for header fields.
 const LOOKED_AHEAD: usize = 50;
 
+/// An iterator over the messages of an mbox.
 #[derive(Debug)]
 pub(super) struct Mbox<R> {
     reader: BufReader<R>,
-    /// Bytes taken.
+    /// Bytes that were consumed.
     offset: u64,
-    /// Lines that were looked at and not taken yet.
+    /// Lines that were examined and are not consumed yet.
     ahead: VecDeque<Vec<u8>>,
-    /// Of the message whose envelope was read last.
+    /// The envelope of the next message; none at the end of the file.
     envelope: Option<Envelope>,
 }
 
+/// The line that begins a message.
 #[derive(Debug, Clone, Copy)]
 struct Envelope {
     arrived_at: Option<Instant>,
 }
 
+/// One message of the mbox, without its envelope.
 #[derive(Debug)]
 pub(super) struct MboxMessage {
     pub(super) bytes: Vec<u8>,
     pub(super) arrived_at: Option<Instant>,
-    /// Where it ends in the file.
+    /// The offset in the file at which the message ends.
     pub(super) end: u64,
 }
 
 impl<R: Read> Mbox<R> {
-    /// Nothing when the file does not begin like an mbox.
+    /// Opens an mbox. Returns none when the file does not begin like one.
     pub(super) fn open(file: R) -> io::Result<Option<Mbox<R>>> {
         let mut mbox = Mbox {
             reader: BufReader::with_capacity(PIECE as usize, file),
@@ -63,6 +66,7 @@ impl<R: Read> Mbox<R> {
         self.offset
     }
 
+    /// Reads the next line, or the next piece of a long one. Returns whether there was any.
     fn read_piece(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         line.clear();
         match self.ahead.pop_front() {
@@ -73,7 +77,7 @@ impl<R: Read> Mbox<R> {
         Ok(!line.is_empty())
     }
 
-    /// Returns whether header fields follow, one of them of a name that only mail has.
+    /// Returns whether header fields follow, at least one of them with a name that only mail has. Consumes nothing.
     fn precedes_headers(&mut self) -> io::Result<bool> {
         for nth in 0..LOOKED_AHEAD {
             if nth == self.ahead.len() {
@@ -95,8 +99,8 @@ impl<R: Read> Mbox<R> {
         Ok(false)
     }
 
-    /// Returns the envelope that a line is, after an empty one. Whatever its time says, one that header fields follow
-    /// begins a message: else that message would be lost inside the one before it.
+    /// Parses a line that follows an empty one as an envelope. A line that header fields follow is an envelope whatever
+    /// its time says: otherwise its message would be lost inside the one before it.
     fn parse_envelope(&mut self, line: &[u8]) -> io::Result<Option<Envelope>> {
         if !line.starts_with(b"From ") {
             return Ok(None);
@@ -107,10 +111,11 @@ impl<R: Read> Mbox<R> {
         Ok(self.precedes_headers()?.then_some(Envelope { arrived_at: None }))
     }
 
+    /// Reads the message that begins here, up to the next envelope. What exceeds the fetch limit is skipped, not kept.
     fn read_message(&mut self, at: Option<Instant>) -> io::Result<MboxMessage> {
         let mut bytes = Vec::new();
         let mut line = Vec::new();
-        // The envelope only counts after an empty line, or right behind another envelope.
+        // An envelope counts only after an empty line, or directly after another envelope.
         let (mut starts_line, mut after_empty) = (true, true);
         let mut end = self.offset;
         while self.read_piece(&mut line)? {
@@ -135,14 +140,14 @@ impl<R: Read> Mbox<R> {
     }
 }
 
-/// The name of the header field that a line is.
+/// Returns the name of the header field on a line; none for any other line.
 fn field_name(line: &[u8]) -> Option<&[u8]> {
     let name = line.get(..line.iter().position(|byte| *byte == b':')?)?;
     let legal = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
     legal.then_some(name)
 }
 
-/// Whether a field of this name stands in the header of a mail, and hardly in prose.
+/// Returns whether fields of this name occur in mail headers and hardly in prose.
 fn is_mail_field(name: &[u8]) -> bool {
     const NAMES: [&str; 16] = [
         "From",
@@ -167,12 +172,13 @@ fn is_mail_field(name: &[u8]) -> bool {
         || ["X-", "DKIM-", "ARC-", "List-"].iter().any(|start| starts(start))
 }
 
+/// Returns whether a line is a quoted `From ` line, such as `>From ` or `>>From `.
 fn is_quoted_from(line: &[u8]) -> bool {
     let quotes = line.iter().take_while(|byte| **byte == b'>').count();
     quotes > 0 && line.get(quotes..).is_some_and(|rest| rest.starts_with(b"From "))
 }
 
-/// The empty line before the next envelope is the mbox's, not the message's.
+/// Removes the last empty line, which separates messages in an mbox and does not belong to the message.
 fn drop_last_empty_line(bytes: &mut Vec<u8>) {
     for end in [&b"\r\n\r\n"[..], b"\n\n"] {
         if bytes.ends_with(end) {

@@ -1,6 +1,7 @@
-//! Mail from files: an mbox, an .eml, a directory of them, or a Maildir, one message at a time.
+//! Imports mail from files: an mbox, an .eml file, a directory of them, or a Maildir, one message at a time.
 //!
-//! Nothing in here changes what it reads, and no file is ever in memory as a whole unless it is one message.
+//! Nothing in this module changes what it reads, and no file is held in memory as a whole unless it is a single
+//! message.
 
 mod envelope;
 mod mbox;
@@ -22,31 +23,33 @@ use crate::{
 };
 use mbox::Mbox;
 
+/// One imported message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// By its content: the same at every import of the same message.
+    /// The message's key, made of its content: the same at every import, so that importing twice enters it once.
     pub key: String,
-    /// What its key was if it could not be read before.
+    /// The key under which the message was entered if an earlier import could not read it.
     pub place_key: String,
     pub folder: String,
     pub direction: Direction,
     pub arrived_at: Instant,
     pub bytes: Vec<u8>,
-    /// Bytes of the source read so far, this message included.
+    /// Bytes of the source that were read so far, this message included.
     pub progress: u64,
 }
 
-/// A message that cannot be read.
+/// A message that could not be read.
 #[derive(Debug)]
 pub struct NotImported {
-    /// By its place, for its content is not known: the same at every import.
+    /// The message's key, made of its place because its content is not known: the same at every import.
     pub key: String,
     pub folder: String,
     pub direction: Direction,
     pub error: SourceError,
 }
 
-/// An iterator over the messages; one that cannot be read is an error among them, and the next may be fine.
+/// An iterator over the messages. A message that cannot be read is an error among the others; iteration may go on after
+/// it.
 #[derive(Debug)]
 pub struct Import {
     total: u64,
@@ -54,6 +57,7 @@ pub struct Import {
     source: ImportSource,
 }
 
+/// What is being read. `fallback` is the arrival time of messages that do not tell their own.
 #[derive(Debug)]
 enum ImportSource {
     Mbox { messages: Box<Mbox<File>>, folder: String, direction: Direction, fallback: Instant },
@@ -61,18 +65,20 @@ enum ImportSource {
     Maildir { maildir: Box<Maildir>, messages: std::vec::IntoIter<super::FoundMessage> },
 }
 
+/// A file to be imported, and the folder that its mail counts as.
 #[derive(Debug)]
 struct EmlFile {
     path: PathBuf,
     folder: String,
 }
 
-/// Directories inside directories of .eml files are followed so far.
+/// How deep nested directories of .eml files are followed.
 const MAX_DIRECTORY_DEPTH: usize = 16;
-/// Young files settle within one; more are files that keep coming.
+/// How often young files of a Maildir are waited for. One wait is enough unless new ones keep arriving.
 const MAX_SETTLE_WAITS: usize = 5;
 
 impl Import {
+    /// Opens a file or directory and detects its kind. A directory with `cur` or `new` is a Maildir.
     pub fn open(path: &Path) -> Result<Import, SourceError> {
         let unavailable = |source| SourceError::Unavailable { what: path.display().to_string(), source };
         let meta = fs::metadata(path).map_err(unavailable)?;
@@ -89,11 +95,12 @@ impl Import {
         Ok(Import { total, progress: 0, source: ImportSource::Files(files.into_iter()) })
     }
 
-    /// Of everything to be read, for a progress bar.
+    /// Returns the size of everything to be read, for a progress bar.
     pub fn total_bytes(&self) -> u64 {
         self.total
     }
 
+    /// Opens a file: an mbox if it begins like one, otherwise a single message.
     fn open_file(path: &Path, meta: &fs::Metadata) -> io::Result<Import> {
         let kind = match Mbox::open(File::open(path)?)? {
             Some(messages) => {
@@ -106,10 +113,11 @@ impl Import {
         Ok(Import { total: meta.len(), progress: 0, source: kind })
     }
 
+    /// Polls a Maildir once, without a ledger, so that every message is handed out.
     fn open_maildir(path: &Path) -> Result<Import, SourceError> {
         let maildir = Box::new(Maildir::open(path.to_owned(), Box::new(Vec::new())));
         let mut poll = failpoint::around("source.poll", || maildir.poll(None))?;
-        // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
+        // Files that may still be being written are waited for, but not forever: a mailbox in use always has some.
         for pause in std::iter::repeat_n(poll.poll_again_after, MAX_SETTLE_WAITS).flatten() {
             std::thread::sleep(pause);
             poll = failpoint::around("source.poll", || maildir.poll(None))?;
@@ -167,7 +175,7 @@ impl Iterator for Import {
                 let fetched = failpoint::around("source.fetch", || maildir.fetch(&key));
                 Some(match fetched {
                     Ok(bytes) => {
-                        // An archive that was copied has old mail in new files.
+                        // Copying an archive gives old mail new files, so the Date header counts if it is earlier.
                         let arrived_at = envelope::header_date(&bytes).map_or(arrived_at, |at| at.min(arrived_at));
                         let (key, progress) = (format!("maildir/{}", sha256_hex(&bytes)), self.progress);
                         Ok(Imported { key, place_key: place, folder, direction, arrived_at, bytes, progress })
@@ -179,6 +187,7 @@ impl Iterator for Import {
     }
 }
 
+/// Reads one .eml file, truncated at the fetch limit.
 fn read_eml(file: &EmlFile, progress: &mut u64) -> io::Result<Imported> {
     let opened = File::open(&file.path)?;
     let meta = opened.metadata()?;
@@ -197,12 +206,12 @@ fn read_eml(file: &EmlFile, progress: &mut u64) -> io::Result<Imported> {
     })
 }
 
-/// What a message that cannot be read is known by.
+/// Returns the key of a message whose content is not known.
 fn place_key(path: &Path) -> String {
     format!("file/{}", path.display())
 }
 
-/// Regular .eml files, also in directories below; links are left alone.
+/// Collects the regular .eml files of a directory and those below it. Links are not followed.
 fn collect_eml_files(dir: &Path, folder: &str, depth: usize, files: &mut Vec<EmlFile>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -222,12 +231,14 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Returns when a file was written, as far as its times are within the supported range; otherwise now.
 fn modified(meta: &fs::Metadata) -> Instant {
     let written = Instant::from_unix(meta.mtime()).or_else(|| Instant::from_unix(meta.ctime()));
     written.or_else(|| Instant::from_file_time(SystemTime::now())).unwrap_or(Instant::EARLIEST)
 }
 
-/// `Sent`, `Sent Items`, `INBOX.Sent`, `.Sent`: what the person wrote.
+/// Returns the direction of a folder's mail. Folders such as `Sent`, `Sent Items`, `INBOX.Sent` and `.Sent` hold what
+/// the person wrote.
 fn direction_of(folder: &str) -> Direction {
     let last = folder.rsplit(['/', '.']).next().unwrap_or(folder);
     let sent = folder == maildir::SENT || last.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sent"));

@@ -1,4 +1,4 @@
-//! The cursor of a Maildir: the change times of the directories it lists, as text.
+//! The cursor of a Maildir: the modification times of its polled directories, as text.
 
 use std::{
     fmt::Write,
@@ -7,8 +7,9 @@ use std::{
 
 use super::listing::{DirStamp, is_settled};
 
-/// One line: the nanosecond of the poll, which makes each cursor unlike the one before, and a stamp per directory, `?`
-/// where it proves nothing.
+/// Writes a cursor: one line with the nanosecond of the poll, which makes every cursor different from the one before,
+/// and one stamp per directory. `?` stands for a stamp that proves nothing, because the directory may have changed
+/// again since.
 pub(super) fn write(poll: u64, stamps: &[DirStamp], now: SystemTime, complete: bool) -> String {
     let mut text = format!("maildir1 {poll}");
     for stamp in stamps {
@@ -27,13 +28,13 @@ pub(super) fn write(poll: u64, stamps: &[DirStamp], now: SystemTime, complete: b
     text
 }
 
-/// When the poll was made that ended with this cursor.
+/// Returns when the poll was made that returned this cursor.
 pub(super) fn polled_at(cursor: &str) -> Option<SystemTime> {
     let nanos = cursor.strip_prefix("maildir1 ")?.split(' ').next()?.parse().ok()?;
     Some(UNIX_EPOCH + Duration::from_nanos(nanos))
 }
 
-/// Both say the same about every directory, and neither has a doubt.
+/// Returns whether two cursors prove that no directory has changed: all stamps are equal and none is in doubt.
 pub(super) fn proves_unchanged(before: &str, now: &str) -> bool {
     let stamps = |text: &str| -> Option<Vec<String>> {
         let mut words = text.split(' ');

@@ -1,4 +1,4 @@
-//! Putting messages into a Maildir and moving them inside it: atomic, durable, and done only once.
+//! Stores messages in a Maildir and moves them inside it: atomically, durably, and only once.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -17,18 +17,17 @@ use crate::{
     source::SourceError,
 };
 
-/// Tells deliveries of one process apart while they are being written.
+/// Number of the next write of this process, which makes the names of temporary files unique.
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
 impl Maildir {
-    /// Makes the directories of the inbox, readable by their owner only.
+    /// Creates the directories of the inbox, readable by their owner only.
     pub fn create_inbox(&self) -> Result<(), SourceError> {
         self.folders.create_folder(INBOX).map_err(|error| self.unavailable(error))
     }
 
-    /// Stores a message under a name of the caller's choice. If it is there already, in whatever state, that is success.
-    ///
-    /// Returns its key.
+    /// Stores a message under a name of the caller's choice and returns its key. If a message of that name is in the
+    /// folder already, nothing is written and its key is returned, so that a repeated delivery has no effect.
     pub fn deliver(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
         let key = key_for_delivery(folder, unique)?;
         if self.is_in_folder(folder, &key)? {
@@ -37,11 +36,11 @@ impl Maildir {
         self.store_new_message(folder, unique, bytes)
     }
 
-    /// The same where it cannot be there yet.
+    /// Stores a message that cannot be there yet, without looking for it first.
     pub(super) fn store_new_message(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
         let key = key_for_delivery(folder, unique)?;
         let unique = OsString::from(unique);
-        // Nearly always the folder is there; when it is not, making it is the remedy.
+        // The folder nearly always exists, so it is created only after a write has failed.
         let written = self.folders.write_message(folder, &unique, bytes).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 self.folders.create_folder(folder)?;
@@ -55,7 +54,7 @@ impl Maildir {
         }
     }
 
-    /// Moves a message of the inbox to the archive. One that is there already stays.
+    /// Moves a message to the archive. One that is there already stays.
     pub fn archive(&self, key: &str) -> Result<(), SourceError> {
         self.move_to(key, ARCHIVE)
     }
@@ -65,6 +64,8 @@ impl Maildir {
         self.move_to(key, INBOX)
     }
 
+    /// Moves a message to a folder, unless it is there already. Found by content, so a file that took over its name is
+    /// not moved.
     fn move_to(&self, key: &str, folder: &str) -> Result<(), SourceError> {
         let mut state = self.lock();
         let path = self.locate_or_gone(&mut state, key)?;
@@ -85,23 +86,25 @@ impl Maildir {
 }
 
 impl MaildirFolders {
+    /// Creates the directories of a folder, readable by their owner only. Existing ones stay as they are.
     fn create_folder(&self, folder: &str) -> io::Result<()> {
         let path = self.path(folder);
         for state in STATES.iter().chain(&["tmp"]) {
             DirBuilder::new().recursive(true).mode(0o700).create(path.join(state))?;
         }
         if folder != INBOX {
-            // Maildir++ knows a folder by this file.
+            // Maildir++ recognises a folder by this file.
             OpenOptions::new().create(true).append(true).mode(0o600).open(path.join("maildirfolder"))?;
         }
         Ok(())
     }
 
+    /// Writes a message to `tmp`, syncs it and renames it into place.
     fn write_message(&self, folder: &str, unique: &OsString, bytes: &[u8]) -> io::Result<()> {
         let base = self.path(folder);
         let mut written = unique.clone();
         written.push(format!(".{}.{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
-        // What the person wrote is not new to them.
+        // Messages outside the inbox come from the person or on their behalf, so they count as seen.
         let (dir, flags) = match folder {
             INBOX => ("new", ""),
             ".Drafts" => ("cur", ":2,DS"),
@@ -117,11 +120,13 @@ impl MaildirFolders {
         })
     }
 
+    /// Moves a file to a folder under its own name.
     pub(super) fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
         self.rename_as(path, folder, &name::unique_part(path.file_name().unwrap_or_default()))
     }
 
-    /// Moves a file. Where another message has the name already, it is given one with the digest of its content.
+    /// Moves a file to a folder under this name and keeps its flags. If another message has the name already, the
+    /// digest of the content is appended to it. Never overwrites another message.
     fn rename_as(&self, path: &Path, folder: &str, unique: &OsStr) -> io::Result<()> {
         self.create_folder(folder)?;
         let dir = self.path(folder).join("cur");
@@ -132,7 +137,7 @@ impl MaildirFolders {
         };
         match rename_no_replace(path, &place(unique.to_owned())) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // Whatever has this name has the same content.
+                // A file of this name has the same content, so replacing it loses nothing.
                 fs::rename(path, place(name::name_with_digest(unique, &sha256_hex(&read_file(path)?))))?;
             }
             moved => moved?,
@@ -142,11 +147,11 @@ impl MaildirFolders {
     }
 }
 
-/// Renames a file unless there is another of that name.
+/// Renames a file unless the new name is taken.
 fn rename_no_replace(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::{fs, io::Errno};
     match fs::renameat_with(fs::CWD, from, fs::CWD, to, fs::RenameFlags::NOREPLACE) {
-        // A file system that cannot do both at once.
+        // The file system cannot check and rename in one step.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match std::fs::symlink_metadata(to) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => std::fs::rename(from, to),
@@ -155,7 +160,7 @@ fn rename_no_replace(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// The key of a message that may be stored under this name.
+/// Returns the key of a message to be stored; an error unless folder and name are safe as file names.
 fn key_for_delivery(folder: &str, unique: &str) -> Result<String, SourceError> {
     let key = name::make_key(folder, unique.as_ref());
     if name::parse_key(&key).is_some() && !unique.contains(':') && is_folder_name(folder) {
@@ -165,6 +170,7 @@ fn key_for_delivery(folder: &str, unique: &str) -> Result<String, SourceError> {
     Err(SourceError::Unreadable { key, source })
 }
 
+/// Returns whether a name is the inbox or a plain Maildir++ folder, so that no path can lead out of the Maildir.
 fn is_folder_name(folder: &str) -> bool {
     let plain = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '))

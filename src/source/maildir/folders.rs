@@ -1,4 +1,4 @@
-//! The folders of a Maildir on the disk (Maildir++): where they are and what they are called. Holds no state.
+//! The folders of a Maildir on disk (Maildir++): their paths and names. Holds no state.
 
 use std::{
     fs, io,
@@ -22,16 +22,18 @@ impl MaildirFolders {
         &self.root
     }
 
+    /// Returns the directory of a folder; for the inbox, the root.
     pub(super) fn path(&self, folder: &str) -> PathBuf {
         if folder == INBOX { self.root.clone() } else { self.root.join(folder) }
     }
 
+    /// Returns the `new` and `cur` directories of a folder.
     pub(super) fn dirs(&self, folder: &str) -> [PathBuf; 2] {
         STATES.map(|state| self.path(folder).join(state))
     }
 
-    /// Returns the change times of the listed directories. A folder beside the inbox that cannot be looked at counts as
-    /// missing: the inbox is read all the same.
+    /// Returns the modification times of the polled directories. A folder other than the inbox that cannot be examined
+    /// counts as missing, so that the inbox is read all the same.
     pub(super) fn dir_stamps(&self) -> io::Result<Vec<listing::DirStamp>> {
         let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder).map(|dir| (*folder, dir)));
         dirs.map(|(folder, dir)| match listing::read_dir_stamp(&dir) {
@@ -41,7 +43,8 @@ impl MaildirFolders {
         .collect()
     }
 
-    /// Every folder there is, the inbox first. A link to a folder is one, unless it leads back to the inbox.
+    /// Returns the names of all folders, the inbox first. A link to a folder counts as one, unless it leads back to the
+    /// inbox.
     pub(super) fn list(&self) -> io::Result<Vec<String>> {
         let mut folders = vec![INBOX.to_owned()];
         let inbox = fs::canonicalize(&self.root)?;
@@ -59,7 +62,7 @@ impl MaildirFolders {
         Ok(folders)
     }
 
-    /// Where a message of that key lies, if it is in that folder.
+    /// Returns the path of the file in a folder that has the name of a key. Compares names only, not content.
     pub(super) fn find_file(&self, folder: &str, key: &str) -> io::Result<Option<PathBuf>> {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(None) };
         for dir in self.dirs(folder) {

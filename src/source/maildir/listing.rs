@@ -1,4 +1,4 @@
-//! What is in the directories of a Maildir, read again only when a directory changed.
+//! Cached directory listings of a Maildir. A directory is read again only when its modification time has changed.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -10,41 +10,45 @@ use std::{
 
 use super::name::unique_part;
 
-/// A file system may stamp two changes with the same time; a younger stamp proves nothing.
+/// Age from which a modification time can be trusted: a file system may give two changes in quick succession the same
+/// time.
 const STAMP_TRUST: Duration = Duration::from_secs(2);
 
-/// The change time of a directory: `None` when there is none.
+/// The modification time of a directory; `None` when the directory does not exist.
 pub(super) type DirStamp = Option<SystemTime>;
 
+/// The listings of all directories that were read, by path.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
     dirs: HashMap<PathBuf, Listing>,
 }
 
+/// The files of one directory.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     stamp: DirStamp,
-    /// The stamp was old enough when the directory was read: while it stays, so does the content.
+    /// Whether the stamp was old enough when the directory was read: while it stays the same, so does the content.
     settled: bool,
-    /// Full file name by unique part.
+    /// Full file names by their unique part, which is the name without flags.
     files: HashMap<OsString, OsString>,
-    /// Those whose unique part another file of the directory has too.
+    /// Unique part and full name of files whose unique part another file of the directory has too.
     duplicates: Vec<(OsString, OsString)>,
 }
 
 impl Listing {
-    /// The unique part and the full name of every file.
+    /// Returns the unique part and the full name of every file.
     pub(super) fn files(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
         self.files.iter().chain(self.duplicates.iter().map(|(unique, name)| (unique, name)))
     }
 
-    /// The full names of the files with this unique part.
+    /// Returns the full names of the files with this unique part.
     pub(super) fn named(&self, unique: &OsStr) -> impl Iterator<Item = &OsString> {
         let more = self.duplicates.iter().filter(move |(other, _)| other == unique).map(|(_, name)| name);
         self.files.get(unique).into_iter().chain(more)
     }
 }
 
+/// Returns the modification time of a directory.
 pub(super) fn read_dir_stamp(dir: &Path) -> io::Result<DirStamp> {
     match fs::metadata(dir) {
         Ok(meta) => meta.modified().map(Some),
@@ -54,7 +58,7 @@ pub(super) fn read_dir_stamp(dir: &Path) -> io::Result<DirStamp> {
 }
 
 impl Listings {
-    /// The listing of `dir`, read now unless it cannot have changed. A missing directory is an empty one.
+    /// Returns the listing of `dir`, read again unless it cannot have changed. A missing directory has no files.
     pub(super) fn get_or_read(&mut self, dir: &Path, now: SystemTime) -> io::Result<&Listing> {
         let stamp = read_dir_stamp(dir)?;
         let listing = self.dirs.entry(dir.to_owned()).or_default();
@@ -65,7 +69,7 @@ impl Listings {
         Ok(listing)
     }
 
-    /// Reads it again at the next question.
+    /// Has the directory read again at its next use.
     pub(super) fn invalidate(&mut self, dir: &Path) {
         self.dirs.remove(dir);
     }
@@ -74,14 +78,14 @@ impl Listings {
         self.dirs.clear();
     }
 
-    /// Where files of this unique name were last seen in `dir`.
+    /// Returns the paths at which files with this unique part were last seen in `dir`.
     pub(super) fn paths_named(&self, dir: &Path, unique: &OsStr) -> Vec<PathBuf> {
         let listing = self.dirs.get(dir);
         listing.into_iter().flat_map(|listing| listing.named(unique)).map(|name| dir.join(name)).collect()
     }
 }
 
-/// Nothing can change any more under a stamp that is old enough.
+/// Returns whether a stamp is old enough that any later change must give the directory another one.
 pub(super) fn is_settled(stamp: DirStamp, now: SystemTime) -> bool {
     stamp.is_none_or(|stamp| now.duration_since(stamp).is_ok_and(|age| age > STAMP_TRUST))
 }
@@ -100,14 +104,15 @@ pub(super) fn count_other_entries(dir: &Path) -> io::Result<u64> {
     Ok(entries.filter_map(Result::ok).filter(is_other).count() as u64)
 }
 
-/// Regular files with ordinary names. Links could lead out of the Maildir and are left alone.
+/// Reads the regular files of a directory, without hidden ones. Links are ignored, because they could lead out of the
+/// Maildir.
 fn read(dir: &Path) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut links = 0_u64;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        // A file that vanished between two calls was moved; the next look finds it.
+        // A file that vanished since it was listed was moved; the next poll finds it.
         let Ok(kind) = entry.file_type() else { continue };
         links += u64::from(kind.is_symlink());
         if kind.is_file() && !name.as_encoded_bytes().starts_with(b".") {
@@ -118,7 +123,7 @@ fn read(dir: &Path) -> io::Result<Listing> {
         }
     }
     if links > 0 {
-        tracing::warn!(mail.links = links, "left alone symbolic links in a Maildir");
+        tracing::warn!(mail.links = links, "ignored symbolic links in a Maildir; mail is never read through a link");
     }
     Ok(listing)
 }

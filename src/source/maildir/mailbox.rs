@@ -1,5 +1,5 @@
-//! Effects in a Maildir: archive is a move, a draft is a file, sending is a move to `.Sent` after the transport, if there
-//! is one, has taken it. A label is a row of the store and never comes here.
+//! Effects in a Maildir. Archiving is a move, a draft is a file, and sending is a move to `.Sent` after the transport,
+//! if there is one, has accepted the message. A label is only a row in the store and never reaches this module.
 
 use std::{fs, path::PathBuf};
 
@@ -73,7 +73,8 @@ impl Mailbox for Maildir {
         if let Some(sendmail) = &self.sendmail {
             failpoint::around("transport.transmit", || sendmail.transmit(&stored))?;
         }
-        // From here on it has left, or will never: with a transport, where the copy lies changes nothing.
+        // The transport has accepted the message, so where its copy lies changes nothing. Without a transport, the move
+        // is the send.
         let moved = failpoint::around("sent.rename", || self.folders.rename_into(&path, SENT));
         self.lock().listings.invalidate_all();
         match (&self.sendmail, moved) {
@@ -107,7 +108,7 @@ impl Mailbox for Maildir {
             }));
         }
         if self.sendmail.is_some() {
-            // It is moved only after the transport took it, and the transport cannot be asked.
+            // The draft is moved only after the transport has accepted it, and the transport cannot be asked.
             return Ok(MessageProbeResult::OutcomeUnknowable);
         }
         let draft = draft_key(action, draft);
@@ -143,11 +144,12 @@ impl Mailbox for Maildir {
 }
 
 impl Maildir {
+    /// Returns the path of the file in a folder that has the name of a key.
     fn find_in_folder(&self, folder: &str, key: &str) -> Result<Option<PathBuf>, SourceError> {
         self.folders.find_file(folder, key).map_err(|error| self.unavailable(error))
     }
 
-    /// A draft goes to the bin if it is there and says what it said; whether it did.
+    /// Moves a draft to the trash if it still holds this message. Returns whether it did.
     fn trash_unchanged_draft(&self, handle: &str, message: &ComposedMessage) -> Result<bool, SourceError> {
         let Some(path) = self.find_in_folder(DRAFTS, handle)? else { return Ok(false) };
         if !fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes()) {
@@ -159,7 +161,8 @@ impl Maildir {
         Ok(true)
     }
 
-    /// The draft that the message took the place of, unless somebody has changed it. Failing that it simply stays.
+    /// Moves the draft that a sent message has replaced to the trash, unless somebody has changed it. If that fails, it
+    /// stays.
     fn trash_replaced_draft(&self, effect: &Effect) {
         let Effect::Send { replaces: Some(ReplacedDraft { action_id, sha256 }), .. } = effect else { return };
         let key = name::make_key(DRAFTS, action_id.to_string().as_ref());
@@ -172,15 +175,17 @@ impl Maildir {
     }
 }
 
-/// The key of its draft, where nobody has heard of it too.
+/// Returns the key of an action's draft, also where the outbox has not recorded it: the name is the action's id.
 fn draft_key(action: &Action, draft: &str) -> String {
     if draft.is_empty() { name::make_key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() }
 }
 
+/// Returns the key of an action's message in `.Sent`.
 fn sent_key(action: &Action) -> String {
     name::make_key(SENT, action.action_id.to_string().as_ref())
 }
 
+/// Returns the message of a send; an error for every other effect.
 fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
@@ -189,12 +194,14 @@ fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMess
     }
 }
 
+/// Converts an error from before the transport was called, when certainly nothing was sent.
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
 fn refused(error: SourceError) -> SendError {
     let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
     SendError::Refused(format!("{error}{cause}"))
 }
 
+/// Returns the key of the mail that an action is about; an error for an action without one.
 fn mail_key(action: &Action) -> Result<&str, SourceError> {
     action.mail_key.as_deref().ok_or_else(|| SourceError::Unsupported { what: "act on no mail".into() })
 }

@@ -1,8 +1,9 @@
-//! A Maildir as a source: the inbox and `.Sent`, read where other programs leave and move their files.
+//! A Maildir as a source of mail: the inbox and `.Sent`, in which other programs deliver, rename and move files at any
+//! time.
 //!
-//! A message is its content; the name of its file is a hint where to look. Nothing in here deletes a message, changes one,
-//! or reads one through a link; a link in the place of a folder is that folder. Delivery and archiving are moves within one
-//! file system, so a message is always somewhere.
+//! A message is identified by its content; the name of its file only says where to look first. Nothing in this module
+//! deletes or changes a message, or reads one through a symbolic link; a link in the place of a folder is that folder.
+//! Delivery and archiving are renames within one file system, so a message always exists somewhere.
 
 mod cursor;
 mod deliver;
@@ -37,19 +38,23 @@ use scan::Scan;
 use stamp::FileStamp;
 use state::{HandedOutMessages, MAX_SWEPT_EVERY_POLL, MaildirState};
 
-/// The name of the inbox in keys.
+/// The name of the inbox in keys; on disk it is the root of the Maildir.
 pub const INBOX: &str = "INBOX";
+/// The folder of sent mail.
 pub const SENT: &str = ".Sent";
+/// The folder that archived mail is moved to.
 pub const ARCHIVE: &str = ".Archive";
 
-/// What is listed: a folder, its two directories, the direction of its mail.
+/// The folders that are polled, with the direction of their mail.
 const LISTED_FOLDERS: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, Direction::Out)];
+/// The two directories of a folder that hold messages.
 const STATES: [&str; 2] = ["new", "cur"];
 
+/// One Maildir, as a source and as a mailbox. A poll locks its state, so polls run one at a time.
 pub struct Maildir {
     folders: MaildirFolders,
     ledger: Box<dyn MaildirLedger>,
-    /// Without one, what is sent is only saved.
+    /// The transport. Without one, a message that is sent is only stored in `.Sent`.
     sendmail: Option<Sendmail>,
     state: Mutex<MaildirState>,
 }
@@ -61,11 +66,13 @@ impl fmt::Debug for Maildir {
 }
 
 impl Maildir {
-    /// `recall`: what the ledger has of this Maildir. It is asked when the first poll, or a message it knows, needs it.
+    /// Creates the source without touching the disk. `ledger` gives access to what is stored about this Maildir; it is
+    /// first read when a poll or an already known message needs it.
     pub fn open(root: PathBuf, ledger: Box<dyn MaildirLedger>) -> Self {
         Self { folders: MaildirFolders::new(root), ledger, sendmail: None, state: Mutex::default() }
     }
 
+    /// Sets the transport.
     #[must_use]
     pub fn with_sendmail(mut self, sendmail: Option<Sendmail>) -> Self {
         self.sendmail = sendmail;
@@ -77,7 +84,7 @@ impl Maildir {
     }
 
     fn lock(&self) -> MutexGuard<'_, MaildirState> {
-        // The state is a cache and a set; neither can be left half changed by a panic elsewhere.
+        // The state is a cache; a panic elsewhere cannot leave it half changed in a way that matters.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,7 +92,7 @@ impl Maildir {
         SourceError::Unavailable { what: format!("the Maildir {}", self.folders.root().display()), source }
     }
 
-    /// Whether the message of that key is in that folder now.
+    /// Returns whether the message of a key is in a folder now, reading the directories again.
     fn is_in_folder(&self, folder: &str, key: &str) -> Result<bool, SourceError> {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(false) };
         let remembered = self.ledger_message(key).map_err(|error| self.unavailable(error))?;
@@ -103,12 +110,13 @@ impl Maildir {
         Ok(false)
     }
 
+    /// Returns what the ledger has stored about a message.
     fn ledger_message(&self, key: &str) -> io::Result<Option<LedgerMessage>> {
         Ok(self.ledger.messages_named(name::base_of_key(key))?.into_iter().find(|row| row.key == key))
     }
 
-    /// Where the message is now: under the name last seen, else wherever it was moved. A file that took over its name is
-    /// another message.
+    /// Returns where a message is now: in its own folder if its name was last seen there, otherwise wherever it was
+    /// moved. A file that has taken over the name is another message and does not count.
     fn locate(&self, state: &mut MaildirState, folder: &str, unique: &OsStr, key: &str) -> io::Result<Option<PathBuf>> {
         let remembered = self.ledger_message(key)?;
         let names = possible_names(unique, remembered.as_ref());
@@ -131,18 +139,19 @@ impl Maildir {
                 return Ok(Some(path));
             }
         }
-        // It may be where nobody could look.
+        // The message may be in the folder that could not be read, so it is not reported as gone.
         unread.map_or(Ok(None), Err)
     }
 
+    /// Returns where a message is now. The error is `Gone` when it is in no folder.
     fn locate_or_gone(&self, state: &mut MaildirState, key: &str) -> Result<PathBuf, SourceError> {
         let gone = || SourceError::Gone { key: key.to_owned() };
         let (folder, unique) = name::parse_key(key).ok_or_else(gone)?;
         self.locate(state, folder, &unique, key).map_err(|error| self.unavailable(error))?.ok_or_else(gone)
     }
 
-    /// Returns how many files no row of the ledger stands for: those that lay still in the mailbox when the poll of this
-    /// cursor was made, and those that came since. What could not be compared counts among the first.
+    /// Returns how many files have no row in the ledger: those that were in the mailbox, unchanged, when the poll of
+    /// this cursor was made, and those that came since. Files that could not be compared count among the first.
     pub fn count_unaccounted(&self, cursor: &str) -> Result<(u64, u64), SourceError> {
         let polled = cursor::polled_at(cursor).unwrap_or(UNIX_EPOCH);
         let poll = self.poll(None)?;
@@ -152,7 +161,8 @@ impl Maildir {
         Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
     }
 
-    /// Returns how many entries of the listed folders are no mail files: links, pipes and the like, which nobody reads.
+    /// Returns how many entries of the polled folders are not mail files: links, pipes and the like, which are never
+    /// read.
     pub fn count_other_entries(&self) -> Result<u64, SourceError> {
         let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.folders.dirs(folder));
         let counts = dirs.map(|dir| listing::count_other_entries(&dir)).collect::<io::Result<Vec<_>>>();
@@ -160,14 +170,16 @@ impl Maildir {
     }
 }
 
-/// The names a message may have: its own, and the one it is given where that is taken.
+/// Returns the names that a message's file may have: its own, and the one with a digest that it is given where its own
+/// is taken.
 fn possible_names(unique: &OsStr, remembered: Option<&LedgerMessage>) -> Vec<OsString> {
     let sha256 = remembered.map(|row| row.sha256.as_str()).filter(|sha256| !sha256.is_empty());
     let beside = sha256.map(|sha256| name::name_with_digest(unique, sha256));
     std::iter::once(unique.to_owned()).chain(beside).collect()
 }
 
-/// Whether the file is the message of this key. What the ledger does not know goes by its name alone.
+/// Returns whether a file is the message of a key, by its stamp or else by its content. Without a row in the ledger,
+/// the name alone decides.
 fn is_message(path: &Path, key: &str, remembered: Option<&LedgerMessage>) -> bool {
     let Ok(meta) = fs::symlink_metadata(path) else { return false };
     let has = |digest: &str| read_file(path).is_ok_and(|bytes| sha256_hex(&bytes).starts_with(digest));
@@ -184,12 +196,12 @@ impl Source for Maildir {
         let mut state = self.lock();
         let state = &mut *state;
         state.confirm_handed_out(cursor);
-        // The age of a file is measured against the clock that stamped it, not the program's own.
+        // The age of a file is measured by the system clock, which stamped it, not by the program's clock.
         let now = SystemTime::now();
         let nanos = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         state.last_poll = u64::try_from(nanos).unwrap_or(u64::MAX).max(state.last_poll.saturating_add(1));
         let stamps = self.folders.dir_stamps().map_err(|error| self.unavailable(error))?;
-        // An unmounted disk must not look like a person who deleted everything.
+        // An unmounted disk must not look like a mailbox from which everything was deleted.
         if stamps.iter().take(STATES.len()).all(Option::is_none) {
             return Err(self.unavailable(io::Error::from(io::ErrorKind::NotFound)));
         }
@@ -222,7 +234,7 @@ impl Source for Maildir {
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
         let place = self.lock().places.get(key).cloned();
-        // Nearly always it is still where it was seen.
+        // In nearly all cases the file is still where the poll saw it.
         if let Some(Ok(bytes)) = place.map(|path| read_file(&path))
             && name::digest_of(key).is_none_or(|digest| sha256_hex(&bytes).starts_with(digest))
         {
@@ -231,14 +243,15 @@ impl Source for Maildir {
         let path = self.locate_or_gone(&mut self.lock(), key)?;
         read_file(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
-            // Another program has it for itself, for a while.
+            // Another program holds a lock on the file for a while.
             io::ErrorKind::WouldBlock => self.unavailable(source),
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })
     }
 }
 
-/// The file itself, never what a link in its place leads to, and without waiting for whoever feeds a pipe there.
+/// Reads a file, truncated at the fetch limit. Never follows a link in its place and never waits for the writer of a
+/// pipe.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let file = open_regular_file(path)?;
     let size = file.metadata()?.len();
@@ -247,11 +260,12 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Opens a regular file without following a link and without blocking on a pipe.
 fn open_regular_file(path: &Path) -> io::Result<fs::File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file of the Maildir"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(file)
 }

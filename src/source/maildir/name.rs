@@ -1,8 +1,8 @@
-//! File names in a Maildir and the keys made of them.
+//! File names in a Maildir and the keys that are made from them.
 //!
-//! A key survives every move and flag change: it is the folder where the message was first seen and the unique part of
-//! its name. Any file name gives a key, and the key gives back the same bytes. A name may be used again: the next message
-//! that has it gets a key of the same beginning, a slash, and the digest of its content.
+//! A key is the folder in which the message was first seen and the unique part of its file name, so it survives every
+//! move and change of flags. Every file name has a key, and the key gives back the same bytes. A name may be used again
+//! later: the key of the next message that has it is the same key, a slash, and the digest of the content.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,14 +11,14 @@ use std::{
 
 use crate::model::{Instant, ids::hex};
 
-/// The part of a file name before its flags.
+/// Returns the part of a file name before its flags.
 pub(super) fn unique_part(name: &OsStr) -> OsString {
     let bytes = name.as_bytes();
     let end = bytes.windows(3).rposition(|window| window == b":2,").unwrap_or(bytes.len());
     OsStr::from_bytes(bytes.get(..end).unwrap_or(bytes)).to_owned()
 }
 
-/// The flags of a file name, `FS`.
+/// Returns the flags of a file name, such as `FS`.
 pub(super) fn flags(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     name.rsplit_once(":2,")
@@ -26,6 +26,8 @@ pub(super) fn flags(name: &OsStr) -> String {
         .unwrap_or_default()
 }
 
+/// Returns the key of a folder and a unique name. Bytes that are not UTF-8, control characters and `%` are
+/// percent-encoded.
 pub(super) fn make_key(folder: &str, unique: &OsStr) -> String {
     let mut key = format!("{folder}/");
     for chunk in unique.as_bytes().utf8_chunks() {
@@ -46,37 +48,37 @@ fn escape(key: &mut String, byte: u8) {
     key.push_str(&hex(&[byte]));
 }
 
-/// Characters of a SHA-256 in a key or a name.
+/// How many characters of a SHA-256 stand in a key or a name.
 const DIGEST_CHARS: usize = 32;
 
-/// The beginning of a digest, as it stands in keys and names.
+/// Returns the beginning of a digest, as it stands in keys and names.
 pub(super) fn short_digest(sha256: &str) -> &str {
     sha256.get(..DIGEST_CHARS).unwrap_or(sha256)
 }
 
-/// The key of another message under a name that is taken.
+/// Returns the key of another message under a name that is taken.
 pub(super) fn key_with_digest(base: &str, sha256: &str) -> String {
     format!("{base}/{}", short_digest(sha256))
 }
 
-/// The digest in a key of a name that was used again.
+/// Returns the digest in a key; none when the key has none.
 pub(super) fn digest_of(key: &str) -> Option<&str> {
     key.rsplit_once('/').map(|(_, digest)| digest).filter(|digest| key.matches('/').count() == 2 && is_digest(digest))
 }
 
-/// The part of a key that comes from folder and name alone.
+/// Returns the part of a key that comes from folder and name alone.
 pub(super) fn base_of_key(key: &str) -> &str {
     digest_of(key).and_then(|_| key.rsplit_once('/')).map_or(key, |(base, _)| base)
 }
 
-/// The name a file is given where its own is taken by another message.
+/// Returns the name that a file is given where its own is taken by another message.
 pub(super) fn name_with_digest(unique: &OsStr, sha256: &str) -> OsString {
     let mut name = unique.to_owned();
     name.push(format!(".{}", short_digest(sha256)));
     name
 }
 
-/// The name a file would have, had it not been taken.
+/// Returns the name that a file had before a digest was appended; none when its name has no digest.
 pub(super) fn without_digest(unique: &OsStr) -> Option<&OsStr> {
     let bytes = unique.as_bytes();
     let (name, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST_CHARS + 1)?)?;
@@ -88,7 +90,7 @@ fn is_digest(text: &str) -> bool {
     text.len() == DIGEST_CHARS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The folder and the unique name a key was made of.
+/// Returns the folder and the unique name of a key; none for a key that could lead out of the folder.
 pub(super) fn parse_key(key: &str) -> Option<(&str, OsString)> {
     let (folder, escaped) = base_of_key(key).split_once('/')?;
     let mut pieces = escaped.split('%');
@@ -101,7 +103,8 @@ pub(super) fn parse_key(key: &str) -> Option<(&str, OsString)> {
     legal.then(|| (folder, OsString::from_vec(bytes)))
 }
 
-/// Delivery agents start a name with the second of delivery. Unlike the file's own time it survives copying.
+/// Returns the time of delivery, with which delivery agents begin a file name. Unlike the file's mtime it survives
+/// copying.
 pub(super) fn delivered_at(unique: &OsStr) -> Option<Instant> {
     let name = unique.to_str()?;
     let (seconds, _) = name.split_once('.')?;

@@ -1,6 +1,7 @@
-//! One look at every file: which are new, which are what they were, and which took over a name.
+//! One pass over all files of the polled folders: which are new, which are known, and which have taken over a known
+//! name.
 //!
-//! A file is read here only when its stamp is another than that of every message its name is known for.
+//! A file is read only when its stamp differs from those of all messages that are known under its name.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -20,33 +21,39 @@ use crate::{
     source::{ConfirmedFile, FileNote, FoundMessage, PollResult},
 };
 
-/// Bytes that are compared in one poll; new mail must not wait for more. The rest is compared in the next.
+/// Bytes that one poll may read for comparison, so that new mail does not wait for more. The rest is compared in the
+/// next poll.
 const COMPARED_AT_ONCE: u64 = 64 * 1024 * 1024;
 
+/// The state of one pass. A "name" in here is the part of a key that comes from folder and file name alone.
 pub(super) struct Scan<'a> {
     maildir: &'a Maildir,
     now: SystemTime,
-    /// Whether files of known names are looked at too.
+    /// Whether the metadata of files with known names is read too; it is the only way to notice a change of their
+    /// bytes.
     sweep: bool,
-    /// Names of everything in the listed folders, as the beginning of a key.
+    /// Names of all files in the polled folders.
     names_here: HashSet<String>,
-    /// Messages whose file was found.
+    /// Keys of messages whose file was found.
     matched: HashSet<String>,
-    /// Names with a file of which nothing is known yet.
+    /// Names with a file that this poll does not assign to a message, so that no message of the name is reported as
+    /// gone.
     undecided_names: HashSet<String>,
-    /// Names with a file that was too young, or too much to compare, in the last poll; and in this one.
+    /// Names with a file that the last poll deferred, because it was too young or too much had been compared.
     deferred_before: HashSet<String>,
+    /// The same for this poll.
     deferred_now: HashSet<String>,
-    /// Names with several files that look the same: their stamps tell nothing.
+    /// Names with several files of equal stamps, which must be told apart by their content.
     ambiguous_names: HashSet<String>,
     compared_bytes: u64,
-    /// Folders beside the inbox that could not be read, and why. What was in them may still be there.
+    /// Folders other than the inbox that could not be read, and why. Messages that were in them may still be there.
     unreadable_folders: BTreeMap<String, String>,
+    /// Where the messages that are handed out were found.
     places: HashMap<String, PathBuf>,
     poll: PollResult,
 }
 
-/// A file that is not known as it is.
+/// A file whose metadata was read.
 struct ScannedFile {
     folder: &'static str,
     direction: Direction,
@@ -55,7 +62,7 @@ struct ScannedFile {
     arrived_at: Instant,
 }
 
-/// What was read of a file.
+/// The content of a file.
 struct FileContent {
     bytes: Vec<u8>,
     sha256: String,
@@ -80,6 +87,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Scans the folders, updates the caches of the Maildir, and returns the result of the poll without its cursor.
     pub(super) fn run(mut self, state: &mut MaildirState) -> io::Result<PollResult> {
         let mut messages = match state.messages.take() {
             Some(messages) => messages,
@@ -95,6 +103,7 @@ impl<'a> Scan<'a> {
         Ok(self.poll)
     }
 
+    /// Sorts the files into known and unknown ones, matches the unknown ones with the ledger, and finds what is gone.
     fn scan_files(&mut self, state: &mut MaildirState, messages: &mut KnownMessages) -> io::Result<()> {
         let mut unknown: BTreeMap<String, Vec<ScannedFile>> = BTreeMap::new();
         self.each_file(state, messages, |scan, base, file| {
@@ -121,7 +130,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// The beginning of a file's key. One that was moved beside another of its name is known by the name it had.
+    /// Returns the name of a file. One that was moved next to another file of its name keeps the name it had before.
     fn base(&self, messages: &KnownMessages, folder: &str, unique: &OsString) -> String {
         let base = name::make_key(folder, unique);
         if messages.present.contains_key(&base) {
@@ -131,8 +140,7 @@ impl<'a> Scan<'a> {
         before.filter(|before| messages.has_name(before) && !messages.has_name(&base)).unwrap_or(base)
     }
 
-    /// Goes through the files, each with the beginning of its key; without the file where it need not be looked at, or is
-    /// just being moved.
+    /// Visits every file with its name. The file is none where it need not be examined or has just been moved.
     fn each_file(
         &mut self,
         state: &mut MaildirState,
@@ -158,6 +166,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
+    /// Reads the metadata of a file, unless its name is known and no sweep is due.
     fn stat_file(
         &mut self,
         messages: &KnownMessages,
@@ -172,7 +181,7 @@ impl<'a> Scan<'a> {
         }
         let stamp = match fs::symlink_metadata(&path) {
             Ok(meta) => FileStamp::of(&meta),
-            // Moved under our eyes; it is looked for again, not called gone.
+            // Moved since it was listed: looked for again in the next poll, not reported as gone.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.defer(base);
                 return Ok(None);
@@ -186,7 +195,7 @@ impl<'a> Scan<'a> {
         Ok(Some(ScannedFile { folder, direction, path, stamp, arrived_at }))
     }
 
-    /// The file, unless it is known as it is or cannot be told yet.
+    /// Returns the file, unless it is known under its stamp or too young to be read.
     fn keep_if_unknown(&mut self, messages: &KnownMessages, base: &str, file: ScannedFile) -> Option<ScannedFile> {
         let fingerprint = file.stamp.fingerprint();
         if messages.copies.get(&file.path) == Some(&fingerprint) {
@@ -206,13 +215,14 @@ impl<'a> Scan<'a> {
         Some(file)
     }
 
+    /// Leaves a name for the next poll, which is then made soon.
     fn defer(&mut self, base: &str) {
         self.poll.poll_again_after = Some(SETTLE_TIME);
         self.undecided_names.insert(base.to_owned());
         self.deferred_now.insert(base.to_owned());
     }
 
-    /// Decides for each file of one name whether it is a message the ledger has, or another.
+    /// Decides for each file of one name whether it is a message of the ledger or another one.
     fn match_files(&mut self, messages: &mut KnownMessages, base: &str, mut files: Vec<ScannedFile>) -> io::Result<()> {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let rows = if messages.has_name(base) { self.maildir.ledger.messages_named(base)? } else { Vec::new() };
@@ -221,7 +231,7 @@ impl<'a> Scan<'a> {
         if stamps.len() < files.len() {
             self.ambiguous_names.insert(base.to_owned());
         }
-        // Digests of those that are handed out in this poll.
+        // Digests of the files of this name that are handed out in this poll.
         let mut seen = HashSet::new();
         for file in files {
             if is_only {
@@ -233,7 +243,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Whether a file is a message of the ledger without being read.
+    /// Returns whether a file could be matched with a message of the ledger without reading it, and records the match.
     fn recognise(&mut self, messages: &mut KnownMessages, rows: &[LedgerMessage], file: &ScannedFile) -> bool {
         let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
         let same = rows.iter().filter(is_free).find(|row| row.has_stamp(&file.stamp));
@@ -260,7 +270,8 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// Reads a file to tell whose content it is.
+    /// Reads a file to decide which message it is: a known one, a copy, the complete version of one that was read half,
+    /// or a new one.
     fn compare(
         &mut self,
         messages: &mut KnownMessages,
@@ -310,7 +321,8 @@ impl<'a> Scan<'a> {
         Ok(FileContent { sha256: sha256_hex(&bytes), bytes })
     }
 
-    /// A message that was read and whose permissions were taken away is what it was. Anything else is tried again.
+    /// Records a file that cannot be read. If only its ctime differs, its permissions were taken away and it still is
+    /// the message it was. Any other file is tried again in the next poll.
     fn note_unreadable(&mut self, messages: &mut KnownMessages, base: &str, rows: &[LedgerMessage], file: ScannedFile) {
         self.undecided_names.insert(base.to_owned());
         let before = rows.iter().filter_map(|row| FileStamp::parse(&row.stamp));
@@ -321,6 +333,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Records that a file is still the message of a row, under a new stamp.
     fn confirm(
         &mut self,
         messages: &mut KnownMessages,
@@ -333,6 +346,7 @@ impl<'a> Scan<'a> {
         self.poll.confirmed.push(ConfirmedFile { key: row.key.clone(), stamp: file.stamp.to_string(), sha256 });
     }
 
+    /// Adds a message to the result of the poll.
     fn hand_out(&mut self, key: String, file: &ScannedFile, completes: Option<String>, is_another_try: bool) {
         self.matched.insert(key.clone());
         self.places.insert(key.clone(), file.path.clone());
@@ -346,19 +360,19 @@ impl<'a> Scan<'a> {
         });
     }
 
-    /// Whether a message may still be in a listed folder.
+    /// Returns whether a message may still be in a polled folder.
     fn may_be_here(&self, key: &str) -> bool {
         let base = name::base_of_key(key);
         self.names_here.contains(base) && (self.matched.contains(key) || self.undecided_names.contains(base))
     }
 
-    /// Whether another listed folder has a file of its name.
+    /// Returns whether another polled folder has a file of the message's name.
     fn is_elsewhere(&self, key: &str) -> bool {
         let Some((own, rest)) = name::base_of_key(key).split_once('/') else { return false };
         LISTED_FOLDERS.iter().any(|(folder, _)| *folder != own && self.names_here.contains(&format!("{folder}/{rest}")))
     }
 
-    /// Known messages that are in no folder at all.
+    /// Returns the keys of known messages that are in no folder at all.
     fn find_gone(&mut self, state: &mut MaildirState, messages: &KnownMessages) -> io::Result<Vec<String>> {
         let missing = messages.present.keys().filter(|key| !self.may_be_here(key) && !self.is_elsewhere(key));
         let mut missing: HashMap<OsString, Vec<&String>> = missing.fold(HashMap::new(), |mut map, key| {
@@ -380,7 +394,7 @@ impl<'a> Scan<'a> {
                 }
             }
         }
-        // What is nowhere to be seen may be in a folder that nobody can look into.
+        // A message that was not found may be in a folder that cannot be read.
         if !self.unreadable_folders.is_empty() {
             return Ok(Vec::new());
         }

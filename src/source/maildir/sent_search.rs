@@ -1,4 +1,4 @@
-//! Looking for a message of ours among those that have left. Only reads.
+//! Looks for messages of this program among those that were sent. Only reads.
 
 use std::{
     fs,
@@ -13,22 +13,23 @@ use crate::{
     source::{SourceError, own_message},
 };
 
-/// Headers end before this.
+/// How much of a file is read to find its headers.
 const HEADER_BYTES: u64 = 64 * 1024;
-/// Clocks of two machines differ by less.
+/// By how much the clocks of two machines may differ.
 const CLOCK_SKEW: Duration = Duration::from_secs(24 * 3600);
 
-/// A message of ours that was found among those that have left.
+/// A sent message of this program.
 pub(super) struct SentFile(PathBuf);
 
 impl SentFile {
-    /// The folder it lies in.
+    /// Returns the name of the folder that the file is in.
     pub(super) fn folder(&self) -> String {
         let folder = self.0.parent().and_then(Path::parent).and_then(Path::file_name);
         folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Whether it says this. A database that was put back may have made other words of the same step since.
+    /// Returns whether the file says the same as `message`. After a restore from an older backup, the same step may
+    /// have produced another text.
     pub(super) fn has_same_text(&self, message: &ComposedMessage) -> bool {
         let ours = message.mime.as_bytes();
         fs::read(&self.0).is_ok_and(|bytes| {
@@ -40,12 +41,12 @@ impl SentFile {
 }
 
 impl Maildir {
-    /// Finds the message of an action that has left. Returns none when it is in no folder it may have been moved to.
+    /// Finds the sent message of an action. Returns none when it is in no folder to which it may have been moved.
     pub(super) fn find_sent(&self, action: &Action) -> Result<Option<SentFile>, SourceError> {
         MaildirSentSearch { folders: &self.folders, action }.find().map_err(|error| self.unavailable(error))
     }
 
-    /// Returns whether the message of an action lies in `.Sent` under its own name, which is where sending puts it.
+    /// Returns whether the message of an action is in `.Sent` under its own name, which is where sending puts it.
     pub(super) fn is_in_sent_folder(&self, action: &Action) -> Result<bool, SourceError> {
         let search = MaildirSentSearch { folders: &self.folders, action };
         search.is_in_sent_folder().map_err(|error| self.unavailable(error))
@@ -59,8 +60,8 @@ struct MaildirSentSearch<'a> {
 }
 
 impl MaildirSentSearch<'_> {
-    /// Looks for the name of the message in any folder but the inbox and the drafts, then for its header: mail programs
-    /// move what was sent, and some give it another name.
+    /// Searches all folders but the inbox and the drafts, first by the file's name and then by the action header: mail
+    /// programs move sent messages, and some rename them.
     fn find(&self) -> io::Result<Option<SentFile>> {
         match self.find_by_name()? {
             Some(found) => Ok(Some(found)),
@@ -86,8 +87,10 @@ impl MaildirSentSearch<'_> {
         Ok(None)
     }
 
+    /// Reads the headers of all files that may have been written since the message was sent.
     fn find_by_header(&self) -> io::Result<Option<SentFile>> {
-        // It cannot have been sent before the mail behind it had come, nor put anywhere since without changing its folder.
+        // The message cannot have been sent before its task existed, and moving it since has changed the directory it
+        // is in now.
         let time = self.action.action_id.0.timestamp_ms().min(self.action.task_id.0.timestamp_ms());
         let since = SystemTime::UNIX_EPOCH + Duration::from_millis(time);
         let since = since.min(SystemTime::now()).checked_sub(CLOCK_SKEW).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -104,8 +107,8 @@ impl MaildirSentSearch<'_> {
         Ok(None)
     }
 
-    /// The directories of every folder a sent message may lie in, `.Sent` first. What is called otherwise and leads to the
-    /// drafts holds drafts.
+    /// Returns the directories of every folder that may hold a sent message, those of `.Sent` first. A link to the
+    /// drafts is excluded like the drafts themselves.
     fn dirs(&self) -> io::Result<Vec<PathBuf>> {
         let mut folders = self.folders.list()?;
         let drafts = fs::canonicalize(self.folders.path(DRAFTS)).ok();
@@ -117,6 +120,7 @@ impl MaildirSentSearch<'_> {
     }
 }
 
+/// Returns the file in a directory that is named after an action of the same step.
 fn find_file_of_action(dir: &Path, action: ActionId) -> io::Result<Option<PathBuf>> {
     let is_it = |path: &PathBuf| {
         let unique = path.file_name().map(name::unique_part);
@@ -126,7 +130,7 @@ fn find_file_of_action(dir: &Path, action: ActionId) -> io::Result<Option<PathBu
     Ok(files(dir)?.into_iter().find(is_it))
 }
 
-/// The regular files of a directory; none without one.
+/// Returns the regular files of a directory; none when it is missing or not accessible.
 fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -143,13 +147,13 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Beside mail folders there may be others, which are none of the program's business.
+/// Returns whether an error means that this is no mail folder of the user. Such folders are ignored.
 fn is_missing_folder_error(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
-/// Whether it was changed since; what is gone was moved, and is found where it is now.
+/// Returns whether a file was changed since. A file that is gone was moved, and is found at its new place.
 fn is_modified_since(path: &Path, since: SystemTime) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(meta) => Ok(meta.modified()? >= since),
@@ -158,7 +162,7 @@ fn is_modified_since(path: &Path, since: SystemTime) -> io::Result<bool> {
     }
 }
 
-/// The same of a directory, also where a link stands in its place.
+/// Returns whether a directory was changed since; follows a link in its place.
 fn is_directory_modified_since(dir: &Path, since: SystemTime) -> io::Result<bool> {
     match fs::metadata(dir) {
         Ok(meta) => Ok(meta.modified()? >= since),
@@ -167,9 +171,10 @@ fn is_directory_modified_since(dir: &Path, since: SystemTime) -> io::Result<bool
     }
 }
 
+/// Returns whether the header of a file names an action of the same step.
 fn is_for_action(path: &Path, action: ActionId) -> io::Result<bool> {
     let mut head = Vec::new();
-    // What cannot be opened was not put there by the program.
+    // A file that cannot be opened was not written by this program.
     let Ok(file) = open_regular_file(path) else { return Ok(false) };
     file.take(HEADER_BYTES).read_to_end(&mut head)?;
     let named = own_message::extract_action_ids(&head);

@@ -1,4 +1,4 @@
-//! What a file's metadata says about its bytes.
+//! File stamps: what the metadata of a file says about whether its bytes have changed.
 
 use std::{
     fmt,
@@ -10,11 +10,12 @@ use std::{
 
 use crate::model::Instant;
 
-/// People drop files with `cp`, which writes under the final name: one so young may be half a mail.
+/// Age from which a file counts as complete. `cp` writes under the final name, so a younger file may be half a mail.
 pub(super) const SETTLE_TIME: Duration = Duration::from_millis(300);
 
-/// Size, mtime and ctime. While all three stay, so do the bytes: whoever writes them changes the ctime, which nobody can
-/// set. A rename, a flag or a backup changes it too, so another stamp is a reason to compare the content, not a proof.
+/// Size, mtime and ctime of a file. While all three stay the same, so do the bytes: writing changes the ctime, which
+/// nobody can set. A rename, a change of permissions or a backup changes it too, so a different stamp is a reason to
+/// compare the content and no proof of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct FileStamp {
     pub(super) size: u64,
@@ -22,7 +23,7 @@ pub(super) struct FileStamp {
     changed: FileTime,
 }
 
-/// Seconds since 1970 and nanoseconds, of whatever range the file system has.
+/// Seconds since 1970 and nanoseconds, in whatever range the file system has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct FileTime(i64, i64);
 
@@ -41,6 +42,7 @@ impl FileStamp {
         }
     }
 
+    /// Parses a stored stamp; none for a text that this program did not write.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let time = |text: &str| {
             let (seconds, nanos) = text.split_once('.')?;
@@ -52,32 +54,32 @@ impl FileStamp {
         words.next().is_none().then_some(stamp)
     }
 
-    /// Short enough to be kept for every file there is; equal for equal stamps.
+    /// Returns a hash that is small enough to be kept for every file. Equal stamps have equal hashes.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Whether the last write is long enough ago for the file to be whole. A time in the future is some other clock's:
-    /// then the ctime tells, and when that is in the future too, nothing is waited for.
+    /// Returns whether the last write is long enough ago for the file to be complete. An mtime in the future was set by
+    /// another clock, so the ctime is used; if that is in the future too, the file counts as complete.
     pub(super) fn is_settled(&self, now: SystemTime) -> bool {
         let age = |time: FileTime| Some(nanos_of(now) - time.nanos()).filter(|age| *age >= 0);
         age(self.modified).or_else(|| age(self.changed)).is_none_or(|age| age >= nanos(SETTLE_TIME))
     }
 
-    /// Whether nothing has happened to the file since well before `moment`.
+    /// Returns whether the file has not changed since shortly before `moment`.
     pub(super) fn is_unchanged_since(&self, moment: SystemTime) -> bool {
         let last = self.changed.nanos().max(self.modified.nanos().min(nanos_of(moment)));
         last + nanos(SETTLE_TIME) < nanos_of(moment)
     }
 
-    /// Whether the other differs in its ctime at most, as after a rename or a change of permissions.
+    /// Returns whether two stamps differ at most in their ctime, as after a rename or a change of permissions.
     pub(super) fn equals_except_ctime(&self, other: &Self) -> bool {
         (self.size, self.modified) == (other.size, other.modified)
     }
 
-    /// When it was written, where that is a time people know.
+    /// Returns when the file was written, if that is within the supported range.
     pub(super) fn written_at(&self) -> Option<Instant> {
         let at = |FileTime(seconds, _)| Instant::from_unix(seconds);
         at(self.modified).or_else(|| at(self.changed))
@@ -95,6 +97,7 @@ fn nanos(time: Duration) -> i128 {
     i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
 }
 
+/// Returns nanoseconds since 1970, negative for earlier times.
 fn nanos_of(time: SystemTime) -> i128 {
     time.duration_since(UNIX_EPOCH).map_or_else(|before| -nanos(before.duration()), nanos)
 }

@@ -4,16 +4,16 @@ use std::{
 
 use super::{stamp::SETTLE_TIME, *};
 
-/// A Maildir in a temporary place, with files that are old enough to be read.
+/// A Maildir in a temporary folder, whose files are old enough to be read.
 struct TestMaildir {
     dir: tempfile::TempDir,
     maildir: Maildir,
     ledger: TestLedger,
-    /// Stored when its cursor comes back.
+    /// The last poll, which is stored when its cursor comes back.
     last: RefCell<PollResult>,
 }
 
-/// A ledger that grows.
+/// A ledger that the tests fill.
 #[derive(Clone, Default)]
 struct TestLedger(Arc<Mutex<Vec<LedgerMessage>>>);
 
@@ -54,7 +54,7 @@ impl TestMaildir {
         self.age(&path, 60);
     }
 
-    /// Makes a file or directory look as if last changed so many seconds ago.
+    /// Makes a file or directory look as if it was last changed this many seconds ago.
     fn age(&self, path: &Path, seconds: u64) {
         let at = SystemTime::now() - Duration::from_secs(seconds);
         fs::File::open(path).unwrap().set_times(FileTimes::new().set_modified(at)).unwrap();
@@ -75,7 +75,7 @@ impl TestMaildir {
         poll
     }
 
-    /// Does as the ledger does.
+    /// Stores a poll as the intake does.
     fn store(&self, poll: PollResult) {
         let read = |found: super::super::FoundMessage| {
             let bytes = self.maildir.fetch(&found.key).unwrap();
@@ -149,7 +149,7 @@ fn moves_and_flags_keep_the_message() {
         from = to;
     }
     fs::remove_file(home.path(from)).unwrap();
-    // The inbox itself did not change; the next change there brings the news.
+    // The inbox itself did not change; its next change brings the news.
     home.write_mail("new/b");
     let poll = home.poll(Some(&cursor));
     assert_eq!((keys(&poll), poll.gone.as_slice()), (vec!["INBOX/b"], &["INBOX/a".to_owned()][..]));
@@ -183,7 +183,7 @@ fn a_mailbox_is_read_again_only_where_it_changed() {
         home.write_mail(name);
     }
     let poll = home.poll(None);
-    // What is the same is only noted; what is another has a key of its own; what was read half is completed.
+    // Equal content is only confirmed, other content gets a key of its own, and what was read half is completed.
     let confirmed: Vec<_> = poll.confirmed.iter().map(|one| one.key.as_str()).collect();
     assert_eq!(confirmed, ["INBOX/a"]);
     let (b, c) = (name::key_with_digest("INBOX/b", &sha(one)), name::key_with_digest("INBOX/c", &sha(one)));
@@ -238,7 +238,7 @@ fn an_idle_poll_reads_no_directory() {
     }
     let cursor = home.poll(None).cursor;
     assert!(!cursor.contains('?'), "{cursor}");
-    // A change that leaves no trace in the stamp: only a poll that does not look can miss it.
+    // A change that leaves no trace in the directory's stamp: only a poll that does not list the directory can miss it.
     let stamp = fs::metadata(home.path("new")).unwrap().modified().unwrap();
     home.write_mail("new/b");
     fs::File::open(home.path("new")).unwrap().set_times(FileTimes::new().set_modified(stamp)).unwrap();
@@ -276,7 +276,7 @@ fn a_file_from_the_future_is_not_waited_for() {
     home.write_mail("new/a");
     let later = SystemTime::now() + Duration::from_secs(86_400);
     fs::File::open(home.path("new/a")).unwrap().set_times(FileTimes::new().set_modified(later)).unwrap();
-    // Its own clock says nothing; that of the file system does.
+    // The file's mtime says nothing; its ctime does.
     assert_eq!(home.poll(None).poll_again_after, Some(SETTLE_TIME));
     std::thread::sleep(SETTLE_TIME);
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
@@ -291,7 +291,7 @@ fn links_are_not_followed() {
     std::os::unix::fs::symlink(&outside, home.path("new/link")).unwrap();
     assert_eq!(keys(&home.poll(None)), [] as [&str; 0]);
     assert!(matches!(home.maildir.fetch("INBOX/link"), Err(SourceError::Gone { .. })));
-    // Swapped for a link after it was listed.
+    // The file is replaced by a link after it was listed.
     home.write_mail("new/a");
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
     fs::remove_file(home.path("new/a")).unwrap();
@@ -380,7 +380,7 @@ fn archiving_is_a_move_that_can_be_undone_and_repeated() {
 #[test]
 fn a_missing_maildir_is_unavailable_and_its_mail_not_gone() {
     let home = TestMaildir::new(&["INBOX/a"]);
-    // As an unmounted disk leaves it.
+    // As an unmounted disk leaves the folder.
     fs::remove_dir_all(home.path("new")).unwrap();
     fs::remove_dir_all(home.path("cur")).unwrap();
     assert!(matches!(home.maildir.poll(None), Err(SourceError::Unavailable { .. })));

@@ -1,4 +1,5 @@
-//! A hint that something changed in a Maildir, so that a poll need not wait for its turn. Everything works without it.
+//! File system notifications for a Maildir, so that a change is polled at once. They are only hints: everything works
+//! without them, only later.
 
 use std::{path::Path, sync::Arc};
 
@@ -7,21 +8,22 @@ use tokio::sync::Notify;
 
 use super::{LISTED_FOLDERS, Maildir};
 
-/// Hints stop when it is dropped.
+/// Keeps the notifications alive; they stop when it is dropped.
 #[derive(Debug)]
 pub struct MaildirWatcher {
     _watcher: RecommendedWatcher,
 }
 
+/// The file system offers no notifications. Nothing is lost; mail is noticed at the next poll.
 #[derive(Debug, thiserror::Error)]
 #[error("the Maildir cannot be watched; it is polled instead")]
 pub struct CannotWatch(#[from] notify::Error);
 
 impl Maildir {
-    /// Wakes `hint` after every change in the listed folders. Several changes may be one hint.
+    /// Wakes `hint` after every change in the polled folders. Several changes may wake it once.
     pub fn watch(&self, hint: Arc<Notify>) -> Result<MaildirWatcher, CannotWatch> {
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // After an error of the watcher something may have been missed: looking once more costs little.
+            // An error may mean that a change was missed, and one poll more costs little.
             if !event.is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
                 hint.notify_one();
             }

@@ -1,5 +1,5 @@
-//! Three mails in ten: senders who agree with each other, forged names of people the person listens to, words of honest
-//! mail to be made cheap, and mails that talk to the one who learns.
+//! The attacker's mail, three mails in ten: senders who agree with each other, forged names of people the person
+//! listens to, words of honest mail that are to lose their weight, and mails that address the learner itself.
 
 use super::{Habit, Posting, Reach, Style};
 use crate::support::test_home::SeededRandom;

@@ -1,4 +1,4 @@
-//! What the person does the same way every time, and the mail that makes them do it.
+//! The habits of the simulated person: what they always do, and the mail that makes them do it.
 
 use adjutant::model::Priority;
 

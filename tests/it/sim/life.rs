@@ -1,5 +1,5 @@
-//! The person's days, driven through the program itself: mail into the Maildir, `once`, corrections through the doors'
-//! own use cases, and the night when the clock says so.
+//! The days of the simulated person, driven through the program itself: mail into the Maildir, `once`, corrections
+//! through the use cases of `app`, and the nightly job when the clock says so.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(crate) struct Life {
     postings: HashMap<String, Posting>,
     /// By habit, before and after the person changed their mind.
     learning: HashMap<(usize, bool), Learning>,
-    /// Of each day: honest mails that came out as wanted, and all of them.
+    /// For each day, the number of honest mails that came out as wanted, and of all honest mails.
     pub(crate) agreement: Vec<(u32, u32)>,
     /// The level each honest mail got when it came.
     pub(crate) levels: HashMap<String, String>,
@@ -232,7 +232,8 @@ impl Life {
         }
     }
 
-    /// Of the habits that were corrected three times with two nights to spare: learned within two nights, and all.
+    /// Returns how many habits that were corrected three times, with two nights to spare, were learned within two
+    /// nights; how many such habits there are; and those that were learned late.
     pub(crate) fn learned(&self, days: u32) -> (usize, usize, Vec<String>) {
         let mut late = Vec::new();
         let mut all = 0;

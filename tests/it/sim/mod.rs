@@ -1,7 +1,8 @@
-//! A simulated mailbox: sixty days of mail, the person it is sent to, and an attacker who knows how the night learns.
+//! A simulated mailbox: sixty days of mail, the person it is sent to, and an attacker who knows how the nightly job
+//! learns.
 //!
 //! Written and committed before the learner, so that the learner is measured and not fitted. Everything follows from a
-//! seed: the same seed is the same mail. What the person wants stands in [`Wish`], and nobody but the test reads it.
+//! seed: the same seed gives the same mail. What the person wants is in [`Wish`], which only the test reads.
 
 pub(crate) mod attacker;
 mod habits;
@@ -13,8 +14,8 @@ use crate::support::test_home::{MailBuilder, SeededRandom, TestHome};
 
 pub(crate) use habits::habits;
 
-/// The seeds every claim is made for. Three are older than the learner, three were drawn when it stood (the attacker of the
-/// fifth had 3 % of the honest mail changed, and led to two more guards), the last two after that.
+/// The seeds every claim is made for. Three are older than the learner, three were drawn when it stood (the attacker of
+/// the fifth had 3 % of the honest mail changed, and led to two more guards), the last two after that.
 pub(crate) const SEEDS: [u64; 8] = [7, 1_907, 20_261_116, 42, 31_337, 271_828, 5_150, 99_991];
 pub(crate) const DAYS: u32 = 60;
 /// Out of a hundred wrong levels, so many are noticed and corrected.
@@ -23,7 +24,7 @@ pub(crate) const NOTICES: u64 = 90;
 pub(crate) const WHIMS: u64 = 1;
 /// From this day on the person thinks otherwise about some senders.
 pub(crate) const TURN: u32 = 32;
-/// Of all mail, in percent, when there is an attacker.
+/// Share of the attacker's mail in percent, when there is an attacker.
 pub(crate) const ATTACKS: u64 = 30;
 
 /// What the person wants of a mail.

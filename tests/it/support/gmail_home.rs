@@ -19,7 +19,7 @@ use crate::support::{
     test_home::{NOW, TestHome, WORK, once},
 };
 
-/// What a sign-in covers unless a test wants otherwise.
+/// The scopes of a sign-in, unless a test wants others.
 pub(crate) const SCOPES: [&str; 4] = [
     "https://www.googleapis.com/auth/gmail.modify",
     "https://www.googleapis.com/auth/calendar.events",
@@ -27,15 +27,15 @@ pub(crate) const SCOPES: [&str; 4] = [
     "https://www.googleapis.com/auth/pubsub",
 ];
 
-/// The client file's secret: must never be seen again.
+/// The secret in the client file. Tests check that it never appears anywhere else.
 pub(crate) const CLIENT_SECRET: &str = "client-secret-nobody-may-see";
 
-/// `[[account]]` of a Gmail mailbox.
+/// Returns the `[[account]]` section of a Gmail mailbox.
 pub(crate) fn account(google: &Google, name: &str, more: &str) -> String {
     format!("[[account]]\nname = \"{name}\"\nkind = \"gmail\"\napi = \"{}\"\n{more}\n", google.url())
 }
 
-/// Not signed in yet.
+/// Creates a home that is not signed in.
 pub(crate) fn signed_out(google: &Google, more: &str, clock: Clock) -> TestHome {
     let home = TestHome::with(&account(google, WORK, more), clock);
     let client = json!({ "installed": {
@@ -49,26 +49,29 @@ pub(crate) fn signed_out(google: &Google, more: &str, clock: Clock) -> TestHome 
     home
 }
 
+/// Returns a clock that is stopped at [`NOW`].
 pub(crate) fn stopped() -> Clock {
     Clock::stopped_at(NOW.parse().unwrap())
 }
 
-/// Signed in, in observe mode, with a stopped clock.
+/// Creates a home that is signed in, in observe mode, with a stopped clock.
 pub(crate) fn signed_in(google: &Google, address: &str, more: &str) -> TestHome {
     signed_in_at(google, address, more, stopped())
 }
 
+/// Creates a home that is signed in, with the given clock.
 pub(crate) fn signed_in_at(google: &Google, address: &str, more: &str, clock: Clock) -> TestHome {
     let home = signed_out(google, more, clock);
     sign_in(&home, google, WORK, address);
     home
 }
 
-/// As `adjutant auth gmail` would have left it. The refresh token.
+/// Signs a home in as `adjutant auth gmail` would. Returns the refresh token.
 pub(crate) fn sign_in(home: &TestHome, google: &Google, account: &str, address: &str) -> String {
     sign_in_for(&SCOPES, home, google, account, address)
 }
 
+/// Signs a home in for certain scopes. Returns the refresh token.
 pub(crate) fn sign_in_for(scopes: &[&str], home: &TestHome, google: &Google, account: &str, address: &str) -> String {
     let refresh = google.person(address).signs_in(&scopes.join("+"));
     let token = json!({
@@ -86,12 +89,12 @@ pub(crate) fn sign_in_for(scopes: &[&str], home: &TestHome, google: &Google, acc
     refresh
 }
 
-/// Works as `once` does, with pages of so many: few, so that there are several.
+/// Works as `once` does, with pages of this size: small, so that a listing has several.
 pub(crate) async fn once_in_pages(home: &TestHome, google: &Google, page: u32) -> PassReport {
     once(paged(home, google, page, MAX_READ_PER_LABEL).await).await
 }
 
-/// A worker that lists so many messages a page, and reads at most so many of each label.
+/// Returns a worker that lists `page` messages per page and reads at most `most` of each label.
 pub(crate) async fn paged(home: &TestHome, google: &Google, page: u32, most: usize) -> Worker {
     let mut worker = home.worker().await;
     let FollowedAccount { intake, location: place } = worker.followed_accounts.remove(0);
@@ -105,11 +108,12 @@ pub(crate) async fn paged(home: &TestHome, google: &Google, page: u32, most: usi
     worker
 }
 
+/// Makes the account active.
 pub(crate) async fn turn_on(home: &TestHome) {
     home.app().await.accounts().set_mode(WORK, AccountMode::Active).await.unwrap();
 }
 
-/// The ledger's keys and states, by key.
+/// Returns the keys and states of the ledger, sorted by key.
 pub(crate) fn ledger(home: &TestHome) -> Vec<(String, String)> {
     let rows = home.sql("SELECT source_key, state FROM ledger ORDER BY source_key");
     rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()

@@ -1,4 +1,5 @@
 //! What the tests are built with: a home in a temporary folder, servers on loopback, and the counts of a campaign.
+//! Nothing in here is a test.
 
 pub(crate) mod campaign;
 pub(crate) mod gmail_home;

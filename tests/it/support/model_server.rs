@@ -1,4 +1,4 @@
-//! A scripted model on loopback that speaks the OpenAI shape, and can misbehave in every way a server can.
+//! A scripted model server on loopback with the OpenAI format, which can misbehave in every way a server can.
 
 use std::{
     io::{Read as _, Write as _},
@@ -21,39 +21,40 @@ use serde_json::{Value, json};
 
 use crate::support::test_home::TestHome;
 
-/// What a question looked like on the wire.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    /// The name of the schema, which is that of the prompt.
+    /// The name of the schema, which is the name of the prompt.
     pub(crate) prompt: String,
     pub(crate) system: String,
     pub(crate) data: Value,
-    /// The second attempt at the same question.
+    /// Whether this is the request for a repair.
     pub(crate) repair: bool,
     pub(crate) authorization: String,
-    /// Counted from 0 over all questions.
+    /// The number of the request, counted from 0 over all prompts.
     pub(crate) nth: usize,
 }
 
-/// What the server does about it.
+/// What the server does with a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Said {
     Answer(Value),
-    /// As the content of a well-formed reply.
+    /// Returns this text as the content of a well-formed reply.
     Text(String),
-    /// The reply holds no such thing as a count of tokens.
+    /// Returns an answer without a count of tokens.
     Uncounted(Value),
     Status(u16, Vec<(&'static str, String)>),
-    /// The whole body, whatever it is.
+    /// Returns these bytes as the body.
     Body(Vec<u8>),
-    /// Accepted, and then nothing.
+    /// Accepts the request and never answers.
     Hang,
     Slow(Duration, Value),
-    /// Cut by the limit of tokens.
+    /// Returns a text that was cut off by the token limit.
     TooLong(String),
     Refusal,
 }
 
+/// Decides what the server does with each request.
 pub(crate) type Script = dyn Fn(&Asked) -> Said + Send + Sync;
 
 struct Stage {
@@ -62,7 +63,7 @@ struct Stage {
     count: AtomicUsize,
 }
 
-/// On a thread of its own, so that a test may block; gone with the process.
+/// A server on a thread of its own, so that a test may block. It ends with the process.
 pub(crate) struct Server {
     address: SocketAddr,
     stage: Arc<Stage>,
@@ -86,7 +87,7 @@ impl Server {
         Self { address: address.recv().unwrap(), stage }
     }
 
-    /// Everything is answered as a well-meaning model would.
+    /// Starts a server that answers everything as a cooperative model would.
     pub(crate) fn kind() -> Self {
         Self::start(|asked| Said::Answer(kind(asked)))
     }
@@ -95,6 +96,7 @@ impl Server {
         format!("http://{}/v1", self.address)
     }
 
+    /// Returns all requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.stage.asked.lock().unwrap().clone()
     }
@@ -168,13 +170,13 @@ fn reply(body: &Value) -> Response<Body> {
     Response::builder().header(header::CONTENT_TYPE, "application/json").body(Body::from(body.to_string())).unwrap()
 }
 
-/// The address of a server that promises more than it sends, and hangs up.
+/// Starts a server that announces more than it sends and closes the connection. Returns its address.
 pub(crate) fn breaks_off(sent: &'static str) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
-            // Enough of the question to be rude about it.
+            // A part of the request is enough.
             let _heard = stream.read(&mut [0; 1024]);
             let _gone = stream.write_all(sent.as_bytes());
         }
@@ -182,7 +184,7 @@ pub(crate) fn breaks_off(sent: &'static str) -> String {
     format!("http://{address}/v1")
 }
 
-/// What a well-meaning model says.
+/// Returns what a cooperative model answers.
 pub(crate) fn kind(asked: &Asked) -> Value {
     match asked.prompt.as_str() {
         "plan_step" => {
@@ -203,7 +205,7 @@ pub(crate) fn kind(asked: &Asked) -> Value {
     }
 }
 
-/// Turns the model on in a home; `more` are further keys of `[llm]`.
+/// Configures the model in a home. `more` are further keys of `[llm]`.
 pub(crate) fn with_model(home: &TestHome, server: &Server, more: &str) {
     with_model_at(home, &server.url(), more);
 }
@@ -218,12 +220,12 @@ pub(crate) fn with_model_at(home: &TestHome, url: &str, more: &str) {
     home.write("adjutant.toml", &config);
 }
 
-/// Which tasks there are: what was read, not how it is worded.
+/// Returns which tasks there are: what was read, not how it is worded.
 pub(crate) fn tasks(home: &TestHome) -> Vec<Vec<String>> {
     home.sql("SELECT t.source, f.objective, f.kind, f.due_at, f.amount FROM tasks t JOIN task_facts f USING (task_id) ORDER BY 1, 2")
 }
 
-/// What became of every mail.
+/// Returns what became of every mail.
 pub(crate) fn ledger(home: &TestHome) -> Vec<Vec<String>> {
     home.sql("SELECT source_key, state, reason FROM ledger ORDER BY 1")
 }

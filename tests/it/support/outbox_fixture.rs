@@ -1,4 +1,5 @@
-//! Effects at the level of the outbox, by the thousand: a mailbox that can fail in every way, and rows made at will.
+//! Effects at the level of the outbox, by the thousand: a mailbox that can fail in every way, and outbox rows as a test
+//! needs them.
 
 use std::sync::{
     Arc, Mutex,
@@ -20,7 +21,7 @@ use adjutant::{
 
 use crate::support::test_home::{TestHome, WORK};
 
-/// How many cases a campaign runs: a slice here, the whole of it with `IT_CASES` under `make crash`.
+/// Returns how many cases a campaign runs: `slice` by default, or `IT_CASES` (`make crash`).
 pub(crate) fn cases(slice: usize) -> usize {
     std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(slice)
 }
@@ -31,14 +32,14 @@ pub(crate) enum Fault {
     None,
     /// The connection breaks before anything arrives.
     DroppedBefore,
-    /// It arrives, and the answer is lost.
+    /// The message arrives, and the answer is lost.
     DroppedAfter,
-    /// It arrives, and the answer says that it did not quite.
+    /// The message arrives, and the answer is an error.
     ErrorAfterAccept,
     Slow,
-    /// Nobody can be asked afterwards.
+    /// The message arrives, the answer is lost, and probing fails.
     ProbeError,
-    /// It arrives, and is seen only minutes later.
+    /// The message arrives and becomes visible only minutes later.
     LateVisibility,
     /// The person changes the draft meanwhile.
     DraftEdited,
@@ -61,7 +62,7 @@ impl Fault {
     ];
 }
 
-/// A mailbox in memory. What was delivered is the oracle.
+/// A mailbox in memory. `delivered` is the oracle.
 #[derive(Default)]
 pub(crate) struct FaultyMailbox {
     pub(crate) fault: Mutex<Option<Fault>>,
@@ -71,6 +72,7 @@ pub(crate) struct FaultyMailbox {
 }
 
 impl FaultyMailbox {
+    /// Sets the fault of the messages to come.
     pub(crate) fn breaks(&self, fault: Fault) {
         *self.fault.lock().unwrap() = Some(fault);
         self.looks.store(0, Ordering::Relaxed);
@@ -85,6 +87,7 @@ impl FaultyMailbox {
         self.delivered.lock().unwrap().push((action.action_id, mime));
     }
 
+    /// Returns how often the message of an action was delivered.
     pub(crate) fn times(&self, action: ActionId) -> usize {
         self.delivered.lock().unwrap().iter().filter(|(id, _)| *id == action).count()
     }
@@ -143,7 +146,7 @@ impl Mailbox for FaultyMailbox {
                 Ok(MessageProbeResult::SentOrSaved(SendReceipt::Sent(applied(action))))
             }
             _ if self.drafts.lock().unwrap().contains(&action.action_id) => {
-                // From now on the connection is good.
+                // From here on the connection works.
                 self.breaks(Fault::None);
                 Ok(MessageProbeResult::Draft(applied(action)))
             }
@@ -156,7 +159,7 @@ impl Mailbox for FaultyMailbox {
     }
 }
 
-/// A home with one mail and its task, on which actions are made at will.
+/// A home with one mail and its task, for which a test creates actions.
 pub(crate) struct OutboxFixture {
     pub(crate) home: TestHome,
     pub(crate) app: App,
@@ -164,7 +167,7 @@ pub(crate) struct OutboxFixture {
     pub(crate) mailbox: Arc<FaultyMailbox>,
     pub(crate) task: TaskId,
     pub(crate) mail: Mail,
-    /// The mailbox's own id of that mail.
+    /// The mailbox's own id of the mail.
     pub(crate) key: String,
 }
 
@@ -194,6 +197,7 @@ impl OutboxFixture {
         self.home.clock.now()
     }
 
+    /// Returns the action of sending a reply with this text.
     pub(crate) fn action(&self, step: &str, text: &str) -> Action {
         let action_id = ActionId::derive(self.now(), &[step]);
         let to = vec![self.mail.from.clone()];
@@ -226,7 +230,7 @@ impl OutboxFixture {
         }
     }
 
-    /// Puts an action into the outbox and its question into the queue, as a node would.
+    /// Puts an action into the outbox and its item into the approval queue, as a node would.
     pub(crate) async fn ask(&self, step: &str) -> Asked {
         self.ask_about(self.action(step, "On Friday, then.")).await
     }
@@ -299,12 +303,12 @@ impl OutboxFixture {
         self.app.store.write(Write::Checkpoint(Arc::new(point))).await.unwrap();
     }
 
-    /// The worker's part: once.
+    /// Carries out an action once, as the worker would.
     pub(crate) async fn carry(&self, action: ActionId) -> EffectProgress {
         self.outbox.carry_out(action, None, Some(&self.mail), self.now()).await.unwrap()
     }
 
-    /// Until it has ended, however long the doubt lasts.
+    /// Carries out an action until it has ended, however long its outcome is unknown.
     pub(crate) async fn carry_to_the_end(&self, action: ActionId) -> OutboxState {
         for _ in 0..2_000 {
             match self.carry(action).await {

@@ -1,4 +1,5 @@
-//! The one builder: a home in a temporary folder, mail written into it, and the program in-process or as a process.
+//! The builder of all tests: a home in a temporary folder, mail written into it, and the program in-process or as a
+//! process.
 
 use std::{
     fs,
@@ -22,27 +23,28 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// A stopped clock stands here: a Monday morning.
+/// The time of a stopped clock: a Monday morning.
 pub(crate) const NOW: &str = "2026-11-16T08:00:00Z";
-/// Far above anything a test waits for; reaching it is a failure, not a pause.
+/// Longest time that a test waits for anything. Reaching it is a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-/// The account of a test_home with mail of its own.
+/// The account of a home that has mail of its own.
 pub(crate) const WORK: &str = "work";
-/// Whom the letters of a test_home are written to.
+/// The configuration of the person whom the letters are written to.
 pub(crate) const ME: &str = "[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\n\n";
 
+/// A home and a state folder, deleted when this value is dropped.
 pub(crate) struct TestHome {
     folder: TempDir,
-    /// Stands for the state folder of the user.
+    /// The state folder of the user.
     state: TempDir,
     pub(crate) clock: Clock,
 }
 
-/// A transport's script that accepts a message: it is in the spool as a whole or not at all.
+/// The script of a transport that accepts a message: it is in the spool as a whole or not at all.
 pub(crate) const ACCEPT: &str =
     "f=$(mktemp \"$SPOOL/tmp.XXXXXXXXXX\") && cat > \"$f\" && mv \"$f\" \"$SPOOL/mail.${f##*.}\"";
 
-/// Which mailbox a test_home has.
+/// Which mailbox a home has.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Samples,
@@ -51,27 +53,27 @@ pub(crate) enum Kind {
 }
 
 impl TestHome {
-    /// The shipped sample mails, nothing else.
+    /// Creates a home with the shipped sample mails and nothing else.
     pub(crate) fn samples() -> Self {
         Self::build(Kind::Samples, Clock::stopped_at(NOW.parse().unwrap()))
     }
 
-    /// An empty mailbox the program may act on.
+    /// Creates a home with an empty mailbox that the program may act on.
     pub(crate) fn active() -> Self {
         Self::build(Kind::Active, Clock::stopped_at(NOW.parse().unwrap()))
     }
 
-    /// A real account as it starts: nothing is touched.
+    /// Creates a home with a real account in its initial mode, which only observes.
     pub(crate) fn observing() -> Self {
         Self::build(Kind::Observing, Clock::stopped_at(NOW.parse().unwrap()))
     }
 
-    /// For the real binary, which has the real time.
+    /// Creates a home for the real binary, which uses the system clock.
     pub(crate) fn real_time(kind: Kind) -> Self {
         Self::build(kind, Clock::System)
     }
 
-    /// With a configuration of its own.
+    /// Creates a home with this configuration.
     pub(crate) fn with(config: &str, clock: Clock) -> Self {
         let test_home = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), clock };
         App::init_home(test_home.root()).unwrap();
@@ -102,13 +104,13 @@ impl TestHome {
                     test_home.app().await.accounts().set_mode(WORK, AccountMode::Active).await.unwrap()
                 });
             };
-            // Inside another runtime nothing may block; a thread of its own may.
+            // A test may run inside a runtime, where blocking is not allowed, so this uses a thread of its own.
             std::thread::scope(|scope| scope.spawn(turn_on).join().unwrap());
         }
         test_home
     }
 
-    /// Caps that no test but theirs runs into, no grace, and whatever else is given.
+    /// Writes a policy with caps that tests do not reach by accident, no grace, and whatever else is given.
     pub(crate) fn policy(&self, more: &str) {
         let caps = "caps: { messages_per_sender_per_hour: 100000, messages_per_hour: 100000, labels_per_minute: 100000, pending: 100000, pending_per_sender: 100000 }";
         let caps = if more.contains("caps:") { "" } else { caps };
@@ -116,7 +118,7 @@ impl TestHome {
         self.write("rules/policy.yml", &format!("{caps}\n{grace}\n{more}\n"));
     }
 
-    /// The same home once more, in a folder of its own.
+    /// Returns a copy of the home in another folder.
     pub(crate) fn copied(&self) -> Self {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         crate::unreadable_rows::copy_folder(self.root(), folder.path());
@@ -147,7 +149,7 @@ impl TestHome {
         fs::write(path, text).unwrap();
     }
 
-    /// Replaces the rules, as a person does who leaves the learned part at the end of the file.
+    /// Replaces the rules, as a person would who leaves the learned part at the end of the file.
     pub(crate) fn rules(&self, text: &str) {
         let text = format!("{text}# >>> learned >>>\nlearned: []\n# <<< learned <<<\n");
         self.write("rules/priority.yml", &text);
@@ -157,7 +159,7 @@ impl TestHome {
         fs::read_to_string(self.root().join(path)).unwrap()
     }
 
-    /// Puts a mail into `new/` as a delivery agent would have some time ago.
+    /// Puts a mail into `new/` as a delivery agent would have done a minute ago.
     pub(crate) fn deliver(&self, name: &str, raw: impl AsRef<[u8]>) -> PathBuf {
         self.deliver_into("new", name, raw)
     }
@@ -171,24 +173,24 @@ impl TestHome {
         path
     }
 
-    /// What was put before the person to finish.
+    /// Returns the names of the drafts.
     pub(crate) fn drafts(&self) -> Vec<String> {
         let drafts = self.maildir().join(".Drafts");
         ["new", "cur"].iter().flat_map(|state| files_in(&drafts.join(state))).collect()
     }
 
-    /// The messages in the Sent folder, whole.
+    /// Returns the messages in the Sent folder.
     pub(crate) fn sent(&self) -> Vec<String> {
         let folder = self.maildir().join(".Sent/cur");
         files_in(&folder).iter().map(|name| fs::read_to_string(folder.join(name)).unwrap()).collect()
     }
 
-    /// Gives the account a transport: a shell script that finds the way to the spool in `$SPOOL`, and the home in `$HOME`.
+    /// Gives the account a transport: a shell script that finds the spool folder in `$SPOOL` and the home in `$HOME`.
     pub(crate) fn transport(&self, script: &str, patience: Option<u64>) {
         let (root, spool) = (self.root().display(), self.spool_folder());
         fs::create_dir_all(&spool).unwrap();
         self.write("sendmail", &format!("HOME={root}\nSPOOL={}\n{script}\n", spool.display()));
-        // The shell reads the script, nobody executes it: a file just written may still be open somewhere.
+        // The shell reads the script instead of executing it: a file that was just written may still be open somewhere.
         let patience = patience.map_or_else(String::new, |seconds| format!("sendmail_patience = {seconds}\n"));
         self.configure(&format!("sendmail = \"/bin/sh {root}/sendmail\"\n{patience}"));
     }
@@ -197,7 +199,7 @@ impl TestHome {
         self.root().join("spool")
     }
 
-    /// What the transport has accepted, each time it did.
+    /// Returns the messages that the transport has accepted, each as often as it was accepted.
     pub(crate) fn spool(&self) -> Vec<String> {
         let spool = self.spool_folder();
         let accepted = files_in(&spool).into_iter().filter(|name| name.starts_with("mail."));
@@ -248,12 +250,12 @@ impl TestHome {
         self.app().await.worker().start().await.unwrap().unwrap()
     }
 
-    /// Takes in, drains, stops: what the command `once` does.
+    /// Does what the command `once` does: takes mail in, works it, stops.
     pub(crate) async fn once(&self) -> PassReport {
         once(self.worker().await).await
     }
 
-    /// A worker whose engine was taken apart by `change`.
+    /// Returns a worker whose engine was modified by `change`.
     pub(crate) async fn rigged(&self, change: impl FnOnce(&mut WorkerSetup)) -> Worker {
         let mut worker = self.worker().await;
         let mut rig = WorkerSetup::shipped(&worker.app);
@@ -263,7 +265,7 @@ impl TestHome {
         worker
     }
 
-    /// The rows of a query as text, straight from the file.
+    /// Returns the rows of a query as text, read from the database file.
     pub(crate) fn sql(&self, query: &str) -> Vec<Vec<String>> {
         let connection = self.database();
         let mut statement = connection.prepare(query).unwrap();
@@ -288,7 +290,7 @@ impl TestHome {
         connection
     }
 
-    /// Every row of every table, except what a poll without news may touch.
+    /// Returns every row of every table, except what a poll without news may change.
     pub(crate) fn dump(&self) -> String {
         let tables = self.sql(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%' AND name <> 'account_condition' ORDER BY name",
@@ -300,7 +302,7 @@ impl TestHome {
             let columns: Vec<String> = columns
                 .into_iter()
                 .filter(|column| table != "account" || !["polled_at", "cursor"].contains(&column.as_str()))
-                // Where a file was moved to leaves a trace in how it looks.
+                // Moving a file changes its stamp.
                 .filter(|column| table != "ledger" || column != "stamp")
                 .collect();
             let order = (1..=columns.len()).map(|nth| nth.to_string()).collect::<Vec<_>>().join(", ");
@@ -311,7 +313,7 @@ impl TestHome {
         dump
     }
 
-    /// What must hold of every database at any moment.
+    /// Checks what must hold for every database at any time.
     pub(crate) async fn must_be_sound(&self) {
         let health = self.app().await.health().check().await.unwrap();
         assert_eq!(
@@ -328,7 +330,7 @@ impl TestHome {
         assert_eq!(self.sql("PRAGMA foreign_key_check"), [[""; 0]; 0]);
     }
 
-    /// The real binary on this home.
+    /// Returns a command of the real binary on this home.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adjutant"));
         command.arg("--home").arg(self.root()).args(arguments);
@@ -344,7 +346,7 @@ impl TestHome {
         finish(self.command(arguments))
     }
 
-    /// Runs, and insists on success and JSON.
+    /// Runs a command and returns its JSON; panics unless it succeeds.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let mut with_json = vec!["--json"];
         with_json.extend(arguments);
@@ -353,19 +355,20 @@ impl TestHome {
         serde_json::from_str(&answered.out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", answered.out))
     }
 
-    /// What `doctor` says, whatever it finds.
+    /// Returns what `doctor` reports, whatever it finds.
     pub(crate) fn diagnosis(&self) -> Value {
         let doctor = self.run(&["--json", "doctor"]);
         assert!([0, 4].contains(&doctor.code), "{}", doctor.err);
         serde_json::from_str(&doctor.out).unwrap()
     }
 
-    /// The daemon, until it is dropped or stopped.
+    /// Starts the daemon, which runs until it is dropped or stopped.
     pub(crate) fn daemon(&self) -> Daemon {
         Daemon::start(self.command(&["run"]))
     }
 }
 
+/// Works everything once and stops the worker.
 pub(crate) async fn once(worker: Worker) -> PassReport {
     let watched = worker.engine.clone();
     let watch = tokio::spawn(async move { watched.supervise_nodes().await });
@@ -386,7 +389,7 @@ fn shown(value: rusqlite::types::ValueRef<'_>) -> String {
     }
 }
 
-/// The parts of an engine, to be exchanged one by one.
+/// The parts of an engine, which a test can replace one by one.
 pub(crate) struct WorkerSetup {
     pub(crate) nodes: Nodes,
     pub(crate) answer: Arc<dyn CallHandler>,
@@ -415,7 +418,7 @@ impl WorkerSetup {
     }
 }
 
-/// A mail in the making.
+/// A mail that a test puts together.
 #[derive(Clone)]
 pub(crate) struct MailBuilder {
     pub(crate) id: String,
@@ -464,7 +467,7 @@ impl MailBuilder {
         self
     }
 
-    /// The receiving server vouches for its sender.
+    /// Adds a header by which the sender is verified.
     pub(crate) fn verified(self) -> Self {
         let domain = self.from.trim_end_matches('>').rsplit_once('@').unwrap().1.to_owned();
         self.header(&format!("Authentication-Results: mx.home.example; dmarc=pass header.from={domain}"))
@@ -474,14 +477,14 @@ impl MailBuilder {
         self.header(&format!("In-Reply-To: <{other}@it.example>")).header(&format!("References: <{other}@it.example>"))
     }
 
-    /// Opens a task whose only tool drafts an answer.
+    /// Gives it a question, which opens a task whose only tool drafts an answer.
     pub(crate) fn question(self) -> Self {
         let body =
             format!("Hello Alex,\n\nWhen will you be back at the house about {}? I have the keys.\n\nTom\n", self.id);
         self.body(&body)
     }
 
-    /// Opens a task with label, record_invoice and remind.
+    /// Makes it an invoice, which opens a task with label, record_invoice and remind.
     pub(crate) fn invoice(self, number: u32) -> Self {
         let body = format!(
             "Dear Alex Green,\n\nplease find below our invoice no. {number}.\n\n    Total      EUR 1,250.00\n\nThe amount due is payable by 25 November 2026.\n\nAcme Furniture Ltd.\n"
@@ -497,7 +500,7 @@ impl MailBuilder {
     }
 }
 
-/// How a process ended.
+/// How a process ended, and what it printed.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) code: i32,
@@ -509,7 +512,7 @@ pub(crate) fn finish(command: Command) -> Answered {
     finish_with(command, b"")
 }
 
-/// Runs a command to its end, with something to read.
+/// Runs a command to its end with this input. Kills it and panics if it does not end.
 pub(crate) fn finish_with(mut command: Command, input: &[u8]) -> Answered {
     if !input.is_empty() {
         command.stdin(Stdio::piped());
@@ -537,12 +540,12 @@ pub(crate) fn finish_with(mut command: Command, input: &[u8]) -> Answered {
     Answered { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// To one process, by its id.
+/// Sends a signal to one process, by its id.
 pub(crate) fn signal(id: u32, name: &str) {
     Command::new("kill").arg(format!("-{name}")).arg(id.to_string()).stderr(Stdio::null()).status().unwrap();
 }
 
-/// A running daemon and what it has said so far.
+/// A running daemon and what it has printed so far.
 pub(crate) struct Daemon {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -571,7 +574,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// Waits for a line with these words.
+    /// Waits for a line with these words and returns it.
     pub(crate) fn until(&mut self, words: &str) -> String {
         let deadline = Wall::now() + PATIENCE;
         loop {
@@ -588,12 +591,12 @@ impl Daemon {
         }
     }
 
-    /// Returns its exit code once it has ended by itself.
+    /// Returns the exit code if the daemon has ended by itself.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         self.child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
     }
 
-    /// Asks it to stop; its exit code and everything it said.
+    /// Stops the daemon with a signal. Returns its exit code and everything that it printed.
     pub(crate) fn stop(mut self, with: &str) -> (i32, String) {
         signal(self.child.id(), with);
         let status = eventually("the daemon ends", || self.child.try_wait().unwrap());
@@ -609,7 +612,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Looks until there is something to see; never longer than [`PATIENCE`].
+/// Polls until there is a result, at most for [`PATIENCE`].
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Wall::now() + PATIENCE;
     loop {
@@ -621,7 +624,7 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
-/// A field of a message as it left, on one line.
+/// Returns a header field of a message, which must be on one line.
 pub(crate) fn field<'a>(message: &'a str, name: &str) -> &'a str {
     let mut lines = message.lines().take_while(|line| !line.is_empty());
     let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
@@ -636,11 +639,11 @@ pub(crate) fn files_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A small generator, so that a printed seed repeats a test without more packages.
+/// A small random number generator, so that a printed seed repeats a test.
 pub(crate) struct SeededRandom(u64);
 
 impl SeededRandom {
-    /// From `IT_SEED`, or the time; printed, so that a failure can be repeated.
+    /// Creates a generator from `IT_SEED` or the time. The seed is printed, so that a failure can be repeated.
     pub(crate) fn thrown(test: &str) -> Self {
         let by_time = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos().into();
         let seed = std::env::var("IT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(by_time);
@@ -648,11 +651,12 @@ impl SeededRandom {
         Self(seed)
     }
 
-    /// For campaigns whose claim is made for certain seeds.
+    /// Creates a generator for tests that claim something for certain seeds.
     pub(crate) const fn seeded(seed: u64) -> Self {
         Self(seed)
     }
 
+    /// Returns a number below `limit`.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -662,19 +666,19 @@ impl SeededRandom {
     }
 }
 
-/// What waits for the person, the first of it, as it is shown to them.
+/// Returns the first item that waits for the person, as it is shown to them.
 pub(crate) async fn first(app: &App) -> ItemDetail {
     let items = app.approvals().list().await.unwrap();
     app.approvals().detail(&items.first().expect("something waits").item_id.to_string()).await.unwrap()
 }
 
-/// Looks at the first of what waits, and says yes to exactly that.
+/// Approves the first item that waits, exactly as it is shown.
 pub(crate) async fn approve_first(app: &App) -> anyhow::Result<()> {
     let seen = first(app).await;
     app.approvals().approve(&seen.item).await.map(drop)
 }
 
-/// Looks at the first of what waits, and says something else to it.
+/// Answers the first item that waits with another decision.
 pub(crate) async fn answer_first(app: &App, verdict: DecisionKind, reason: &str) -> anyhow::Result<()> {
     let number = first(app).await.item.number.to_string();
     app.approvals().answer(&number, verdict, reason).await.map(drop)

@@ -1,4 +1,4 @@
-//! What happens in a home between its first mail and the day of judgement.
+//! The random events of a home, between its first mail and the final check.
 
 use std::{
     fs,

@@ -1,11 +1,11 @@
-//! Random lives of whole homes: mail arrives, vanishes, is renamed and rewritten; a person approves, edits, cancels and
-//! pauses; the database or the whole data folder is put back; rules break, the clock jumps, the disk is full, two
-//! processes work at once; and the program is killed at random in between.
+//! Tests random lives of whole homes: mail arrives, vanishes, is renamed and rewritten; a person approves, edits,
+//! cancels and pauses; the database or the whole data folder is restored; rules break, the clock jumps, the disk is
+//! full, two processes work at once; and the program is killed at random in between.
 //!
-//! The oracle knows what was put into the mailbox, what the person was shown and said, and what the transport accepted.
-//! It asks the program only what a person would ask it, and never reads its tables.
+//! The oracle knows what was put into the mailbox, what the person was shown and decided, and what the transport
+//! accepted. It asks the program only what a person would ask, and never reads its tables.
 //!
-//! `IT_CASES` says how many lives, `IT_SEED` begins with a certain one.
+//! `IT_CASES` says how many lives; `IT_SEED` names the seed of the first.
 
 mod life;
 mod oracle;

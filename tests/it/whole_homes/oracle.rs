@@ -1,4 +1,5 @@
-//! The judgement on a life: what was asked for against what the transport accepted and what a person can find.
+//! The final check of a life: what was asked for is compared with what the transport accepted and what a person can
+//! find.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! What the person of a home does: looks, says yes and no, changes their mind.
+//! What the person of a home does: looks, approves, rejects, and changes their mind.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! A transport that accepts a message by putting it into a spool folder, whole, and may fail before or after that.
+//! A transport that accepts a message by moving it into a spool folder as a whole, and may fail before or after that.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 

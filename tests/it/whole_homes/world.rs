@@ -1,4 +1,4 @@
-//! A home with its mailbox, its transport and its clock, and everything its inhabitants know.
+//! A home with its mailbox, its transport and its clock, and everything that the oracle and the person know.
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
-//! Drafts of ours in Gmail: stored, found again by their own header, compared, let go.
+//! Drafts that this program stores in Gmail: creates them, finds them again by the action header, compares, sends and
+//! trashes them.
 
 use std::{
     collections::HashMap,
@@ -22,41 +23,46 @@ use crate::{
     },
 };
 
-/// Drafts looked at for one of ours whose id was never heard; the newest come first.
+/// How many drafts are searched for one whose id was never received. The newest come first.
 const MOST_DRAFTS: u32 = 50;
-/// How many messages of others are remembered.
+/// How many messages that belong to other actions are remembered.
 const MOST_OTHERS: usize = 2_000;
-/// Seconds that Google's clock may be behind ours.
+/// Seconds by which Google's clock may be behind ours.
 const CLOCK_SKEW_SECONDS: u64 = 60;
 const BIN: &str = "TRASH";
-/// Cannot be: it is a constant that is read as a type.
+/// The error if the constant MIME type could not be parsed, which cannot happen.
 const NO_TYPE: Error = Error::FieldClash("the type of a message");
 
+/// The drafts of one account.
 pub(super) struct Drafts {
     client: GmailClient,
-    /// What messages that were looked at were made for, if for anything of ours.
+    /// By message id, the action a message was made for; none for mail of others. Only messages that did not match a
+    /// search are kept, so that the next search does not read them again.
     others: Mutex<HashMap<String, Option<ActionId>>>,
 }
 
-/// A draft as it lies in Gmail.
+/// A draft as it is stored in Gmail.
 pub(super) struct StoredDraft {
+    /// Gmail's id of the message inside the draft.
     pub(super) message: String,
     pub(super) bytes: Vec<u8>,
+    /// Whether the draft is in the bin.
     pub(super) binned: bool,
 }
 
 impl StoredDraft {
-    /// Gmail replaces the message of a draft that is changed, and its id with it.
+    /// Returns whether the draft is the one we stored. Gmail gives the message of a changed draft a new id.
     pub(super) fn matches_handle(&self, handle: &DraftHandle) -> bool {
         !self.binned && self.message == handle.message
     }
 
-    /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
+    /// Returns whether the draft holds our message, apart from what Gmail itself may add or rewrite: ids, dates, the
+    /// form of the sender.
     pub(super) fn matches_message(&self, ours: &[u8]) -> bool {
         self.bytes == ours || (self.has_same_text(ours) && extract_action_ids(&self.bytes) == extract_action_ids(ours))
     }
 
-    /// The same words to the same people, whichever action they belong to.
+    /// Returns whether the draft says the same to the same people, whichever action it belongs to.
     pub(super) fn has_same_text(&self, ours: &[u8]) -> bool {
         extract_visible_text(&self.bytes).is_some_and(|theirs| extract_visible_text(ours) == Some(theirs))
     }
@@ -67,8 +73,8 @@ impl Drafts {
         Self { client, others: Mutex::default() }
     }
 
-    /// The conversation a message belongs to: that of the mail it answers, while there is such a mail. One that answers
-    /// nothing begins its own.
+    /// Returns the conversation (Gmail's thread) that a message belongs to: that of the mail it answers, if that mail
+    /// still exists. A message that answers nothing begins its own.
     pub(super) fn thread_of(&self, key: Option<&str>, message: &ComposedMessage) -> Result<Option<String>, ApiError> {
         let Some(key) = key.filter(|_| answers(message)) else { return Ok(None) };
         let found = self.client.ask(price::READ, async |hub, heard| {
@@ -82,7 +88,7 @@ impl Drafts {
         }
     }
 
-    /// Stores a draft. Made once: one that was stored unheard is found by [`Self::find_by_action`].
+    /// Stores a draft. The call is made once; if its answer is lost, [`Self::find_by_action`] finds the draft.
     pub(super) fn create(&self, message: &ComposedMessage, thread: Option<String>) -> Result<DraftHandle, ApiError> {
         let history = self.history()?;
         let draft = Draft { id: None, message: Some(Message { thread_id: thread, ..Message::default() }) };
@@ -94,7 +100,8 @@ impl Drafts {
             .ok_or_else(|| ApiError::Network { what: "a draft came back without an id".into(), left: true })
     }
 
-    /// The draft of an action whose id was never heard. `thread` is the conversation it would be in.
+    /// Finds the draft of an action when the draft's id was never received. With `thread`, only drafts of that
+    /// conversation count.
     pub(super) fn find_by_action(
         &self,
         action_id: ActionId,
@@ -116,8 +123,9 @@ impl Drafts {
         Ok(None)
     }
 
-    /// Whether a message was made for this action and, if so, whether it is in the bin. What a message was made for never
-    /// changes, so those of others are read once: a look that the quota cuts short goes on from where it was.
+    /// Returns whether a message was made for a wanted action and, if so, whether it is in the bin. The action of a
+    /// message never changes, so messages of other actions are read only once: a search that the quota cuts short
+    /// continues where it ended.
     pub(super) fn is_for(&self, message: &str, wanted: impl Fn(ActionId) -> bool) -> Result<Option<bool>, ApiError> {
         if self.others().get(message).is_some_and(|made_for| !made_for.is_some_and(&wanted)) {
             return Ok(None);
@@ -147,6 +155,7 @@ impl Drafts {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns a draft with its bytes; none when it no longer exists.
     pub(super) fn read(&self, draft: &str) -> Result<Option<StoredDraft>, ApiError> {
         let read = self.client.ask(price::READ_DRAFT, async |hub, heard| {
             hub.users().drafts_get(ME, draft).format("raw").add_scope(SCOPE).delegate(heard).doit().await
@@ -162,7 +171,8 @@ impl Drafts {
         }
     }
 
-    /// Lets a draft go, with exactly these bytes. Made once, whatever becomes of it. The id of the sent message.
+    /// Sends a draft with exactly these bytes. The call is made once, whatever its outcome. Returns the id of the sent
+    /// message.
     pub(super) fn send(&self, handle: &DraftHandle, message: &ComposedMessage) -> Result<String, ApiError> {
         let thread = Message { thread_id: Some(handle.thread.clone()), ..Message::default() };
         let draft = Draft { id: Some(handle.draft.clone()), message: Some(thread) };
@@ -173,7 +183,7 @@ impl Drafts {
         Ok(sent.id.unwrap_or_default())
     }
 
-    /// To the bin, from which the person can take it back.
+    /// Moves a draft to the bin, from which the person can restore it.
     pub(super) fn discard(&self, message: &str) -> Result<(), ApiError> {
         let binned = self.client.ask(price::MODIFY, async |hub, heard| {
             hub.users().messages_trash(ME, message).add_scope(SCOPE).delegate(heard).doit().await
@@ -181,6 +191,7 @@ impl Drafts {
         binned.map(drop)
     }
 
+    /// Returns the newest history id of the mailbox.
     fn history(&self) -> Result<u64, ApiError> {
         let profile = self.client.ask(price::PROFILE, async |hub, heard| {
             hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
@@ -189,12 +200,12 @@ impl Drafts {
     }
 }
 
-/// As a search says it: from a little before there was the action.
+/// Returns the search term for mail since shortly before an action was created.
 pub(super) fn since(action_id: ActionId) -> String {
     after(action_id.0.timestamp_ms())
 }
 
-/// As a search says it: from a little before a time in milliseconds.
+/// Returns the search term for mail since shortly before a time in milliseconds.
 pub(super) fn after(time: u64) -> String {
     format!("after:{}", (time / 1000).saturating_sub(CLOCK_SKEW_SECONDS))
 }
@@ -204,7 +215,7 @@ fn handle(draft: Draft, history: u64) -> Option<DraftHandle> {
     Some(DraftHandle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
 }
 
-/// The action a message was made for, from its headers.
+/// Returns the action that the headers of a message name.
 pub(super) fn action_named(message: &Message) -> Option<ActionId> {
     let mut headers = message.payload.as_ref()?.headers.iter().flatten();
     let named =
@@ -212,6 +223,7 @@ pub(super) fn action_named(message: &Message) -> Option<ActionId> {
     named?.value.as_deref()?.trim().parse().ok()
 }
 
+/// Returns whether a message answers another.
 fn answers(message: &ComposedMessage) -> bool {
     let parsed = MessageParser::default().parse_headers(message.mime.as_bytes());
     parsed.is_some_and(|parsed| parsed.header_raw("In-Reply-To").is_some())
@@ -221,6 +233,7 @@ fn is_binned(message: &Message) -> bool {
     is_in(message, BIN)
 }
 
+/// Returns whether a message has a label.
 pub(super) fn is_in(message: &Message, label: &str) -> bool {
     message.label_ids.iter().flatten().any(|other| other == label)
 }

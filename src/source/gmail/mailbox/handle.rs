@@ -1,19 +1,20 @@
-//! What is kept of a draft of ours, so that it is found again and told from one that somebody has changed.
+//! What the outbox stores about a draft in Gmail, so that it is found again and a change by somebody else is detected.
 
 use std::fmt;
 
-/// Written as `draft/message/thread/history`; Gmail's ids hold no slash.
+/// The ids of a draft, written as `draft/message/thread/history`. Gmail's ids contain no slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DraftHandle {
     pub(super) draft: String,
-    /// Gmail gives a changed draft another message.
+    /// The id of the message inside the draft. Gmail gives a changed draft a new one.
     pub(super) message: String,
     pub(super) thread: String,
-    /// Where the mailbox's history stood before there was a draft: what was sent of it came later.
+    /// The mailbox's history id from before the draft was stored. Whatever was sent of the draft is newer.
     pub(super) history: u64,
 }
 
 impl DraftHandle {
+    /// Parses a stored handle; none for one that this program did not write.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let mut part = || parts.next().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Labels on Gmail messages. Ours lie under one parent, and are made when first needed.
+//! Labels on Gmail messages. The program's own labels have one parent, `Adjutant`, and are created when first needed.
 
 use std::{
     collections::HashMap,
@@ -14,14 +14,15 @@ use crate::source::{
 
 const PARENT: &str = "Adjutant";
 
-/// A label as it is called in Gmail.
+/// Returns the name that a label has in Gmail.
 pub(super) fn full_label_name(label: &str) -> String {
     format!("{PARENT}/{label}")
 }
 
+/// The labels of one account.
 pub(super) struct Labels {
     client: GmailClient,
-    /// Ids by name, as far as they were asked for.
+    /// Gmail's ids of labels by name, as far as they were looked up.
     known: Mutex<HashMap<String, String>>,
 }
 
@@ -30,7 +31,7 @@ impl Labels {
         Self { client, known: Mutex::default() }
     }
 
-    /// Gmail's id of a label of ours, which is made if it is not there.
+    /// Returns Gmail's id of one of the program's labels, creating the label if necessary.
     pub(super) fn find_or_create(&self, label: &str) -> Result<String, ApiError> {
         let name = full_label_name(label);
         if let Some(id) = self.known().get(&name) {
@@ -52,7 +53,7 @@ impl Labels {
         self.change(message, ModifyMessageRequest { add_label_ids: None, remove_label_ids: Some(vec![id.to_owned()]) })
     }
 
-    /// The ids of the labels a message has.
+    /// Returns the ids of the labels that a message has.
     pub(super) fn ids_of_message(&self, message: &str) -> Result<Vec<String>, ApiError> {
         let found = self.client.ask(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, message).format("minimal");
@@ -61,19 +62,20 @@ impl Labels {
         Ok(found.label_ids.unwrap_or_default())
     }
 
-    /// However often it is made, the message has the label, or has it not.
+    /// Adds or removes labels. Idempotent.
     fn change(&self, message: &str, change: ModifyMessageRequest) -> Result<(), ApiError> {
         let changed = self.client.ask(price::MODIFY, async |hub, heard| {
             let call = hub.users().messages_modify(change.clone(), ME, message);
             call.add_scope(SCOPE).delegate(heard).doit().await
         });
         if matches!(changed, Err(ApiError::Refused { .. })) {
-            // A label that the person has deleted since: its new id is asked for the next time.
+            // The person may have deleted the label: its new id is looked up the next time.
             self.known().clear();
         }
         changed.map(drop)
     }
 
+    /// Returns the id of the label with this name.
     fn listed(&self, name: &str) -> Result<Option<String>, ApiError> {
         let listed = self.client.ask(price::LABELS, async |hub, heard| {
             hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
@@ -82,7 +84,8 @@ impl Labels {
         Ok(labels.find(|label| label.name.as_deref() == Some(name)).and_then(|label| label.id))
     }
 
-    /// A name exists once: whoever comes second is refused, and finds it.
+    /// Creates a label. Names are unique: if another process creates it first, the call is refused and that label is
+    /// used.
     fn create(&self, name: &str) -> Result<String, ApiError> {
         let label = Label { name: Some(name.to_owned()), ..Label::default() };
         let made = self.client.ask(price::NEW_LABEL, async |hub, heard| {

@@ -1,7 +1,7 @@
-//! Effects in Gmail: labels under `Adjutant/`, the archive, drafts in Gmail's own drafts, and sending one of those.
+//! Effects in Gmail: labels under `Adjutant/`, archiving, drafts among Gmail's own drafts, and sending one of those.
 //!
-//! Only [`draft::Drafts::send`] lets anything leave, by the id of a draft: a draft that has left is gone, so a second
-//! try finds nothing to send. Nothing is deleted for good; what is taken back goes to Gmail's bin.
+//! Only [`draft::Drafts::send`] lets a message leave, by the id of its draft. A draft that was sent no longer exists,
+//! so a second attempt finds nothing to send. Nothing is deleted for good; what is taken back goes to Gmail's bin.
 
 mod draft;
 mod handle;
@@ -28,15 +28,15 @@ use handle::DraftHandle;
 use label::Labels;
 use sent::GmailSentSearch;
 
-/// After trouble on the way it is looked at again.
+/// Retry delay after a network error.
 const NETWORK_RETRY_AFTER: Duration = Duration::from_secs(5);
-/// An account nobody is signed in to is tried again this often.
+/// Retry delay while nobody is signed in.
 const SIGN_IN_RETRY_AFTER: Duration = Duration::from_secs(60);
 const INBOX: &str = "INBOX";
 const DRAFTED: &str = "draft in Gmail, not sent";
 const ACCEPTED: &str = "accepted by Gmail";
 
-/// One account's mailbox, and the calendar beside it.
+/// One account's mailbox, with its calendar if that is enabled.
 pub struct GmailMailbox {
     labels: Labels,
     drafts: Drafts,
@@ -45,6 +45,7 @@ pub struct GmailMailbox {
 }
 
 impl GmailMailbox {
+    /// Creates the mailbox. Without a calendar, nobody's busy times are known and no event is entered.
     pub fn new(client: GmailClient, calendar: Option<Calendar>) -> Self {
         Self {
             labels: Labels::new(client.clone()),
@@ -54,7 +55,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Whether the draft of an action is there and still says what it said.
+    /// Returns whether a draft still exists and still holds this message.
     fn is_draft_unchanged(&self, handle: &DraftHandle, message: &ComposedMessage) -> Result<bool, ApiError> {
         Ok(match self.drafts.read(&handle.draft)? {
             Some(found) => found.matches_handle(handle) && found.matches_message(message.mime.as_bytes()),
@@ -62,7 +63,8 @@ impl GmailMailbox {
         })
     }
 
-    /// What a try before this one has stored, if it is what it was then. Whoever has the mailbox open may have sent it.
+    /// Returns the draft that an earlier attempt stored, if nobody has changed it. If it has vanished meanwhile, the
+    /// person may have sent it, so the caller must try again and look into the sent mail first.
     fn find_earlier_draft(&self, action: &Action, message: &ComposedMessage) -> Result<Option<DraftHandle>, SendError> {
         let Some(known) = self.drafts.find_by_action(action.action_id, None).map_err(not_sent)? else {
             return Ok(None);
@@ -80,9 +82,9 @@ impl GmailMailbox {
         }
     }
 
-    /// Looks among the sent mails before anything is sent: it may have left in a past that the database has forgotten, or
-    /// the person may have sent, by hand, the draft it would take the place of. The conversation answers both at once; where
-    /// it need not be read, a search for what went to the same person since is the cheapest look.
+    /// Refuses to send a message that is among the sent mail already. It may have left before the database was restored
+    /// from an older backup, or the person may have sent by hand the draft that it replaces. Reading the conversation
+    /// answers both questions with one call; without one, a search for mail to the same recipient is cheapest.
     fn ensure_not_sent(&self, action: &Action, thread: Option<&str>) -> Result<(), SendError> {
         let replaced = action.effect.replaced_draft().map(|replaced| replaced.action_id);
         let (left, theirs) = match (thread, replaced) {
@@ -102,12 +104,12 @@ impl GmailMailbox {
         if theirs { Err(SendError::DoneByPerson("you have sent the draft yourself".into())) } else { Ok(()) }
     }
 
-    /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
+    /// Trashes the draft that a sent message has replaced, unless somebody has changed it.
     fn trash_replaced_draft(&self, action: &Action, replaced: &ReplacedDraft) -> Result<(), ApiError> {
         let Some(message) = action.effect.message() else { return Ok(()) };
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message)?;
         let Some(handle) = self.drafts.find_by_action(replaced.action_id, thread.as_deref())? else { return Ok(()) };
-        // Gmail may have written its headers anew, but then it says what was sent.
+        // Gmail may have rewritten the headers of the draft. Then it must have the text that was sent.
         let is_spent = |found: &StoredDraft| {
             sha256_hex(&found.bytes) == replaced.sha256 || found.has_same_text(message.mime.as_bytes())
         };
@@ -190,7 +192,7 @@ impl Mailbox for GmailMailbox {
             DraftHandle::parse(draft).ok_or_else(|| SendError::OutcomeUnknown("its draft has no id".into()))?;
         let found = self.drafts.read(&handle.draft).map_err(not_sent)?;
         let Some(found) = found else {
-            // Sent or thrown away, by whoever has the mailbox open; what was sent may be seen only later.
+            // The draft was sent or trashed, by hand or by another program. What was sent may be visible only later.
             let gone = self.sent.find_sent(action, Some(&handle)).map_err(outcome_unknown_error)?;
             return gone.map(accepted_receipt).ok_or_else(|| SendError::OutcomeUnknown("its draft is gone".into()));
         };
@@ -199,7 +201,7 @@ impl Mailbox for GmailMailbox {
         }
         match self.drafts.send(&handle, message) {
             Ok(id) => Ok(accepted_receipt(id)),
-            // Somebody was faster.
+            // The draft was sent or changed since it was read.
             Err(error @ (ApiError::Gone | ApiError::Conflict)) => Err(outcome_unknown_error(error)),
             Err(error) if error.is_certainly_not_done() => Err(not_sent(error)),
             Err(error) => Err(outcome_unknown_error(error)),
@@ -208,7 +210,7 @@ impl Mailbox for GmailMailbox {
 
     fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
         let handle = DraftHandle::parse(draft);
-        // Among the sent ones first: what is there has left, whatever the drafts still show.
+        // The sent mail is searched first: a message that is there has left, whatever the drafts still show.
         if let Some(id) = self.sent.find_sent(action, handle.as_ref()).map_err(|error| error.into_source_error(None))? {
             return Ok(MessageProbeResult::SentOrSaved(accepted_receipt(id)));
         }
@@ -224,7 +226,7 @@ impl Mailbox for GmailMailbox {
                 )),
             },
             None => {
-                // In whichever conversation it is.
+                // The draft may be in any conversation.
                 let found = self.drafts.find_by_action(action.action_id, None);
                 let found = found.map_err(|error| error.into_source_error(None))?;
                 Ok(found.map_or(MessageProbeResult::Absent, |handle| MessageProbeResult::Draft(still(&handle))))
@@ -240,11 +242,11 @@ impl Mailbox for GmailMailbox {
             (Some(calendar), SendKind::Answer) => calendar.answer(message).map(Some),
             _ => Ok(None),
         };
-        // Neither waits for the other.
+        // The draft is trashed even if the calendar failed.
         let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.trash_replaced_draft(action, replaced));
         match retired.map_err(into_completion_error) {
             Err(later @ (SourceError::RateLimited { .. } | SourceError::RetryLater { .. })) => return Err(later),
-            // It simply stays.
+            // The draft stays, which does no harm.
             Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
             Ok(()) => {}
         }
@@ -252,7 +254,7 @@ impl Mailbox for GmailMailbox {
     }
 
     fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
-        // A draft nobody has heard of is found by the action it is for.
+        // A draft whose id was never received is found by the action it was made for.
         let unheard =
             || self.drafts.find_by_action(action.action_id, None).map_err(|error| error.into_source_error(None));
         let handle = if draft.is_empty() { unheard()? } else { DraftHandle::parse(draft) };
@@ -301,8 +303,7 @@ impl Mailbox for GmailMailbox {
     }
 }
 
-/// A label is put and taken as often as asked with the same end, so that after trouble on the way it is simply asked
-/// for again later.
+/// Converts an error of a call that may be repeated: after a network error it is tried again later.
 fn into_retryable_error(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
         ApiError::Network { .. } => SourceError::RetryLater { problem: error.to_string(), after: NETWORK_RETRY_AFTER },
@@ -310,7 +311,7 @@ fn into_retryable_error(error: ApiError, key: Option<&str>) -> SourceError {
     }
 }
 
-/// What goes with a message that has left waits until the person has signed in again.
+/// Converts an error of what follows a send: it is tried again after the person has signed in.
 fn into_completion_error(error: ApiError) -> SourceError {
     match error {
         ApiError::Auth(_) | ApiError::TokenRejected => {
@@ -320,7 +321,8 @@ fn into_completion_error(error: ApiError) -> SourceError {
     }
 }
 
-/// Of a call after which nothing can have left. A draft that was stored unheard is found the next time.
+/// Converts an error of a call by which nothing can have been sent. A draft that may have been stored is found at the
+/// next attempt.
 fn not_sent(error: ApiError) -> SendError {
     let after = match error {
         ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => return SendError::Refused(error.to_string()),
@@ -331,6 +333,7 @@ fn not_sent(error: ApiError) -> SendError {
     SendError::RetryLater { why: error.to_string(), after, may_have_draft: !error.is_certainly_not_done() }
 }
 
+/// Converts an error after which the message may have been sent.
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
 fn outcome_unknown_error(error: ApiError) -> SendError {
     SendError::OutcomeUnknown(error.to_string())
@@ -344,6 +347,7 @@ fn accepted_receipt(handle: String) -> SendReceipt {
     SendReceipt::Sent(AppliedEffect { handle, result: ACCEPTED.into() })
 }
 
+/// Returns the message of a send; an error for every other effect.
 fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
@@ -352,6 +356,7 @@ fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMess
     }
 }
 
+/// Returns the key of the mail that an action is about; an error for an action without one.
 fn key(action: &Action) -> Result<&str, SourceError> {
     action.mail_key.as_deref().ok_or_else(|| SourceError::Unsupported { what: "act on no mail".into() })
 }

@@ -1,4 +1,4 @@
-//! Looking for a message of ours among the sent ones. Only reads.
+//! Looks for messages of this program among the sent mail. Only reads.
 
 use google_gmail1::api::History;
 
@@ -16,9 +16,10 @@ use crate::{
 };
 
 const SENT: &str = "SENT";
-/// More sent mails than this since the draft was stored are more than a look can read.
+/// The most sent messages that one search reads.
 const MOST_SENT: usize = 50;
 
+/// The search in the sent mail of one account.
 pub(super) struct GmailSentSearch {
     client: GmailClient,
     drafts: Drafts,
@@ -29,8 +30,9 @@ impl GmailSentSearch {
         Self { drafts: Drafts::new(client.clone()), client }
     }
 
-    /// The id of the sent message that carries the action's name. With a handle only what was sent since its draft was
-    /// stored is looked at, by the mailbox's own history, which knows at once; else, what was sent to the same person.
+    /// Returns the id of the sent message of an action. With a handle, the mailbox's history since its draft was stored
+    /// is searched, which is up to date at once; without one, mail that was sent to the same recipient. More than
+    /// [`MOST_SENT`] candidates are an error: the answer would be a guess.
     pub(super) fn find_sent(&self, action: &Action, handle: Option<&DraftHandle>) -> Result<Option<String>, ApiError> {
         let since = handle.map(|handle| self.list_sent_since(handle.history)).transpose();
         let candidates = match since {
@@ -45,15 +47,15 @@ impl GmailSentSearch {
         self.find_newest(candidates.into_iter(), action.action_id)
     }
 
-    /// Whether a message made for `wanted` is among those that were sent to whom the action writes, its handle not being
-    /// known. Should the person write very often to the same address, the newest count.
+    /// Returns whether a message made for `wanted` was sent to the recipient of `action`, when its handle is not known.
+    /// If the person wrote to that address very often, only the newest messages are searched.
     pub(super) fn was_sent(&self, wanted: ActionId, action: &Action) -> Result<bool, ApiError> {
         let candidates = self.listed(action, wanted)?;
         let old = candidates.len().saturating_sub(MOST_SENT);
         Ok(self.find_newest(candidates.into_iter().skip(old), wanted)?.is_some())
     }
 
-    /// The actions for which a message of a known conversation was sent.
+    /// Returns the actions whose messages were sent in a conversation.
     pub(super) fn actions_sent_in_thread(&self, thread: &str) -> Result<Vec<ActionId>, ApiError> {
         let read = self.client.ask(price::READ_THREAD, async |hub, heard| {
             let call = hub.users().threads_get(ME, thread).format("metadata").add_metadata_headers(ACTION_HEADER);
@@ -67,7 +69,7 @@ impl GmailSentSearch {
         Ok(messages.iter().filter(|message| is_in(message, SENT)).filter_map(action_named).collect())
     }
 
-    /// The newest first: that is where it will be.
+    /// Returns the newest candidate that was made for the step of `wanted`.
     fn find_newest(
         &self,
         candidates: impl DoubleEndedIterator<Item = String>,
@@ -81,6 +83,7 @@ impl GmailSentSearch {
         Ok(None)
     }
 
+    /// Returns the ids of messages that were sent since a history id; stops once there are too many.
     fn list_sent_since(&self, history: u64) -> Result<Vec<String>, ApiError> {
         let (mut ids, mut page): (Vec<String>, Option<String>) = (Vec::new(), None);
         loop {
@@ -103,9 +106,11 @@ impl GmailSentSearch {
         }
     }
 
+    /// Returns the ids of mail to the recipient of an action that was sent since the action existed, oldest first.
     fn listed(&self, action: &Action, first: ActionId) -> Result<Vec<String>, ApiError> {
         let to = action.effect.message().and_then(|message| message.to.first()).map_or("", |to| to.addr.as_str());
-        // A database that was put back makes an action anew, later than it was sent; never before its mail had come.
+        // After a restore from an older backup an action is created again, with a later id than the one that was sent.
+        // So the search begins when its task was created, if that is earlier.
         let time = first.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
         let query = format!("to:{to} {}", after(time));
         let most = u32::try_from(MOST_SENT).unwrap_or(u32::MAX);
@@ -118,7 +123,7 @@ impl GmailSentSearch {
     }
 }
 
-/// The messages that came among the sent ones with one entry of the history, each once.
+/// Returns the ids of the messages that one history entry added to the sent mail, each once.
 fn messages(entry: History) -> Vec<String> {
     let added = entry.messages_added.unwrap_or_default().into_iter().filter_map(|added| added.message);
     let labelled = entry.labels_added.unwrap_or_default().into_iter().filter_map(|added| added.message);

@@ -1,18 +1,19 @@
-//! Where the emulator is not like Google, and how each of the two is told in the words of the other.
+//! Translates between Google's API and the emulator, where the two differ.
 //!
-//! History ids of 21 digits, which no `u64` holds, become small ones; base64 is padded; an upload in parts, which the
-//! emulator would store empty, becomes one JSON object; headers beyond the usual ones are read from the message itself.
+//! History ids of 21 digits, which do not fit into a `u64`, become small ones; base64 is padded; a multipart upload,
+//! which the emulator would store as empty, becomes one JSON object; unusual headers are read from the message itself.
 
 use serde_json::{Map, Value, json};
 
-/// Set against the emulator's history ids, so that they fit and keep their order.
+/// The offset that is subtracted from the emulator's history ids, so that they fit and keep their order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ids {
     offset: u128,
 }
 
 impl Ids {
-    /// The emulator's ids begin with the milliseconds of the moment, so everything it makes lies above a day ago.
+    /// Creates the translation. The emulator's ids begin with the current milliseconds, so all of them are above that
+    /// of a day ago.
     pub(super) fn from_now() -> Self {
         let day_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(86_400);
         let millis = day_ago.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_millis();
@@ -27,18 +28,19 @@ impl Ids {
         id.parse::<u128>().map_or_else(|_| id.to_owned(), |id| (id + self.offset).to_string())
     }
 
-    /// The query of a request, with the start of the history in the emulator's words.
+    /// Returns the query of a request for the emulator.
     pub(super) fn query(self, query: &str) -> String {
         let bridged = query.split('&').map(|pair| match pair.split_once('=') {
             Some(("startHistoryId", id)) => format!("startHistoryId={}", self.to_emulator(id)),
-            // What Google leaves out of a message, the emulator leaves out of its headers: they are read from all of it.
+            // The emulator knows only the usual headers, so the whole message is requested and its headers are read
+            // here.
             Some(("format", "metadata")) => "format=raw".to_owned(),
             _ => pair.to_owned(),
         });
         bridged.collect::<Vec<_>>().join("&")
     }
 
-    /// An answer in Google's words.
+    /// Translates an answer of the emulator into Google's form.
     pub(super) fn answer(self, path: &str, query: &str, answer: &mut Value) {
         if path.ends_with("/history") {
             for entry in answer["history"].as_array_mut().into_iter().flatten() {
@@ -53,6 +55,7 @@ impl Ids {
         self.fields(answer);
     }
 
+    /// Translates history ids and base64 at every depth.
     fn fields(self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.fields(item)),
@@ -70,12 +73,13 @@ impl Ids {
     }
 }
 
+/// Returns the headers that a request asks for, in lower case.
 fn wanted_headers(query: &str) -> Vec<String> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(name, _)| *name == "metadataHeaders").map(|(_, value)| value.to_ascii_lowercase()).collect()
 }
 
-/// Turns a whole message into its headers.
+/// Replaces a message by its headers, as `format=metadata` returns it.
 fn metadata(answer: &mut Value, wanted: &[String]) {
     if let Some(messages) = answer["messages"].as_array_mut() {
         return messages.iter_mut().for_each(|message| metadata(message, wanted));
@@ -94,7 +98,8 @@ fn metadata(answer: &mut Value, wanted: &[String]) {
     fields.insert("payload".into(), json!({ "headers": headers }));
 }
 
-/// An upload in parts as the one JSON object the emulator takes: the fields of the first part, the second as `raw`.
+/// Translates a multipart upload into the JSON object that the emulator accepts: the fields of the first part, and the
+/// second part as `raw`.
 pub(super) fn upload(path: &str, content_type: &str, body: &[u8]) -> Option<Value> {
     let boundary = content_type.split("boundary=").nth(1)?.trim_matches('"');
     let parts = split(body, format!("--{boundary}").as_bytes());
@@ -110,7 +115,7 @@ pub(super) fn upload(path: &str, content_type: &str, body: &[u8]) -> Option<Valu
     Some(Value::Object(fields))
 }
 
-/// What is between two boundaries, without its headers and the line break before the next.
+/// Returns what is between two boundaries, without its headers and the line break before the next boundary.
 fn content(part: &[u8]) -> Option<&[u8]> {
     let start = part.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     part[start..].strip_suffix(b"\r\n")
@@ -138,7 +143,7 @@ fn padded(text: &str) -> String {
     format!("{text}{}", "=".repeat((4 - text.len() % 4) % 4))
 }
 
-/// base64url, as Gmail writes messages.
+/// Encodes bytes as base64url, as Gmail writes messages.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.chunks(3) {

@@ -1,5 +1,5 @@
-//! The part of the Calendar the emulator lacks: an event's id chosen by whoever makes it, reading one event, changing
-//! one, and finding one by the UID it was invited with.
+//! The parts of the Calendar API that the emulator lacks: event ids chosen by the client, reading one event, changing
+//! one, and finding one by the UID of its invitation.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::proxy::{Answer, Upstream};
 
-/// What the emulator does not remember of its events, by its own ids.
+/// What the emulator does not store about its events, by its own ids.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     own_ids: HashMap<String, String>,
@@ -16,12 +16,13 @@ pub(super) struct Events {
 }
 
 impl Events {
+    /// Records the UID and the organizer of an event.
     pub(super) fn name(&mut self, event: &str, uid: &str, organizer: Value) {
         self.uids.insert(event.to_owned(), uid.to_owned());
         self.organizers.insert(event.to_owned(), organizer);
     }
 
-    /// As Google would show it.
+    /// Returns an event as Google would show it.
     fn shown(&self, mut event: Value) -> Value {
         let id = event["id"].as_str().unwrap_or_default().to_owned();
         let shown = self.own_ids.get(&id).cloned().unwrap_or_else(|| id.clone());
@@ -34,7 +35,7 @@ impl Events {
     }
 }
 
-/// Answers what the emulator cannot; none if it can.
+/// Answers a call that the emulator does not support; none for any other call.
 pub(super) async fn answer(
     upstream: &Upstream<'_>,
     (method, path, query): (&str, &str, &str),
@@ -47,7 +48,7 @@ pub(super) async fn answer(
         _ => return None,
     };
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    // One at a time, so that of two with the same id one is refused.
+    // One call at a time, so that of two events with the same id one is refused.
     let mut events = upstream.events().lock().await;
     Some(match (method, id.as_str()) {
         ("POST", "") => insert(upstream, &mut events, &list, &body).await,
@@ -81,7 +82,7 @@ async fn insert(upstream: &Upstream<'_>, events: &mut Events, list: &str, body: 
     Answer::json(200, &events.shown(made))
 }
 
-/// The emulator cannot change an event, so it forgets it and makes one like it.
+/// Changes an event. The emulator cannot do that, so the event is deleted and created again.
 async fn patch(upstream: &Upstream<'_>, events: &mut Events, list: &str, id: &str, body: &Value) -> Answer {
     let Some(mut event) = all(upstream, events, list, "").await.into_iter().find(|event| event["id"] == id) else {
         return Answer::error(404, "notFound", "Not Found");

@@ -1,53 +1,53 @@
-//! What a network does and the emulator never would, on demand.
+//! Faults of a network or of Google that the emulator never has by itself.
 
 /// What goes wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// The history id is too old.
     HistoryGone,
-    /// What was sent is not in the history yet.
+    /// A sent message is not in the history yet.
     Late,
     /// The access token has expired.
     Unauthorized,
-    /// 403 with the reason `rateLimitExceeded`.
+    /// The server answers 403 with the reason `rateLimitExceeded`.
     RateLimited,
-    /// 429, with `Retry-After` in seconds.
+    /// The server answers 429, with `Retry-After` in seconds.
     TooMany(u32),
-    /// The server fails, and has done nothing.
+    /// The server fails without having done anything.
     ErrorBefore(u16),
-    /// The server has done it, and says that it failed.
+    /// The server carries out the call and then reports a failure.
     ErrorAfter(u16),
-    /// The server has done it, and asks to come back after so many seconds.
+    /// The server carries out the call and then asks to be called again after this many seconds.
     BusyAfter(u32),
     /// The connection breaks before anything arrives.
     ResetBefore,
-    /// It is done, and the connection breaks in the middle of the answer.
+    /// The call is carried out, and the connection breaks in the middle of the answer.
     ResetAfter,
-    /// It is done, and the answer comes drop by drop: so many milliseconds between two.
+    /// The call is carried out, and the answer arrives in small pieces with this many milliseconds between them.
     Slow(u64),
 }
 
 impl Trouble {
-    /// Whether the call reaches Google before anything goes wrong.
+    /// Returns whether the call reaches Google before anything goes wrong.
     pub(super) const fn arrives(self) -> bool {
         matches!(self, Self::ErrorAfter(_) | Self::BusyAfter(_) | Self::ResetAfter | Self::Slow(_))
     }
 }
 
-/// A trouble and the calls it meets.
+/// A fault and the calls that it applies to.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     method: &'static str,
     path: String,
     trouble: Trouble,
-    /// Calls it lets pass before.
+    /// Number of matching calls that pass first.
     skip: u32,
-    /// Calls it still meets.
+    /// Number of calls that it still applies to.
     left: u32,
 }
 
 impl Fault {
-    /// Meets the next call of that method whose path holds those words.
+    /// Creates a fault for the next call of that method whose path contains these words.
     pub(crate) fn on(method: &'static str, path: &str, trouble: Trouble) -> Self {
         Self { method, path: path.to_owned(), trouble, skip: 0, left: 1 }
     }
@@ -67,7 +67,7 @@ impl Fault {
     }
 }
 
-/// The trouble that meets this call, which counts as one more.
+/// Returns the fault for a call, and counts the call.
 pub(super) fn meet(faults: &mut [Fault], method: &str, path: &str) -> Option<Trouble> {
     let fault = faults.iter_mut().find(|fault| fault.meets(method, path))?;
     if fault.skip > 0 {

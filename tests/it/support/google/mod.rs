@@ -1,4 +1,5 @@
-//! Google on loopback: the emulator, a proxy before it that bridges and breaks, and the person's own hands in the mailbox.
+//! Google on loopback: an emulator, a proxy in front of it that translates and injects faults, and the person who uses
+//! the mailbox directly.
 //!
 //! ```text
 //! adjutant ──► proxy (bridge, faults, journal) ──► emulator ◄── Person: the oracle, never through the proxy
@@ -32,13 +33,14 @@ pub(crate) use proxy::Seen;
 use peer::Peer;
 use proxy::Proxy;
 
-/// Whose mailbox it is, where one person is enough.
+/// The address of the mailbox, where one person is enough.
 pub(crate) const YOU: &str = "you@home.example";
 
+/// The stand-in for Google. It ends when it is dropped.
 pub(crate) struct Google {
     proxy: Arc<Proxy>,
     address: SocketAddr,
-    /// None only while it is dropped.
+    /// The runtime of the proxy; none only while this value is dropped.
     runtime: Option<Runtime>,
     _peer: Peer,
     _folder: TempDir,
@@ -49,7 +51,7 @@ impl Google {
         Self::with_people(&[YOU.to_owned()])
     }
 
-    /// With one mailbox for each address.
+    /// Starts Google with one mailbox for each address.
     pub(crate) fn with_people(people: &[String]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let peer = Peer::start(folder.path(), people);
@@ -65,7 +67,7 @@ impl Google {
         Self { proxy, address: told.recv().unwrap(), runtime: Some(runtime), _peer: peer, _folder: folder }
     }
 
-    /// What the program takes for Google: the root of every API, without a slash at the end.
+    /// Returns the address that the program uses as Google's: the root of every API, without a slash at the end.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -82,49 +84,50 @@ impl Google {
         Person::new(self, address)
     }
 
-    /// Breaks the calls the fault names.
+    /// Injects a fault.
     pub(crate) fn breaks(&self, fault: Fault) {
         self.proxy.faults.lock().unwrap().push(fault);
     }
 
-    /// From now on nothing breaks.
+    /// Removes all faults.
     pub(crate) fn mends(&self) {
         self.proxy.faults.lock().unwrap().clear();
     }
 
-    /// Asked about every call before it is let through: method and path with query.
+    /// Sets a function that may inject a fault into any call. It gets the method and the path with the query.
     pub(crate) fn guards(&self, guard: impl Fn(&str, &str) -> Option<Trouble> + Send + Sync + 'static) {
         *self.proxy.guard.lock().unwrap() = Some(Box::new(guard));
     }
 
-    /// Every access token is void; a refresh token brings a new one.
+    /// Invalidates every access token. A refresh token brings a new one.
     pub(crate) fn expires_tokens(&self) {
         self.proxy.tokens.lock().unwrap().clear();
     }
 
-    /// The person takes their consent back, or gives it again.
+    /// Withdraws the person's consent, or restores it.
     pub(crate) fn revokes(&self, revoked: bool) {
         self.proxy.revoked.store(revoked, Ordering::Relaxed);
         self.expires_tokens();
     }
 
+    /// Returns all calls that the program has made.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.proxy.seen.lock().unwrap().clone()
     }
 
-    /// How many calls of that method had those words in their path.
+    /// Returns how many calls of that method had these words in their path.
     pub(crate) fn calls(&self, method: &str, words: &str) -> usize {
         self.seen().iter().filter(|seen| seen.method == method && seen.path.contains(words)).count()
     }
 
-    /// Waits for an answer on the threads of the proxy, wherever the asker runs.
+    /// Waits for a future on the threads of the proxy, whether or not the caller is inside a runtime.
     fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> T {
         let (tell, told) = mpsc::channel();
         self.runtime.as_ref().unwrap().spawn(async move { drop(tell.send(future.await)) });
         told.recv().expect("the proxy has panicked")
     }
 
-    /// Straight to the emulator, past every fault.
+    /// Calls the emulator directly, without any fault.
     fn direct(&self, method: &str, path: &str, authorization: String, body: Option<Value>) -> Value {
         let (proxy, method, path) = (Arc::clone(&self.proxy), method.to_owned(), path.to_owned());
         self.wait(async move {

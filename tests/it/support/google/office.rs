@@ -1,4 +1,4 @@
-//! A yard whose mailbox is Gmail: effects at the level of the outbox, against the emulator.
+//! An outbox fixture whose mailbox is Gmail: effects at the level of the outbox, against the emulator.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use adjutant::{
 use super::{Google, Pass, Person, YOU};
 use crate::support::{outbox_fixture::OutboxFixture, test_home::WORK};
 
+/// An outbox with a Gmail mailbox that holds one mail.
 pub(crate) struct Office {
     pub(crate) yard: OutboxFixture,
     pub(crate) google: Google,
@@ -40,7 +41,7 @@ impl Office {
         self.google.person(YOU)
     }
 
-    /// An effect on the mail at hand that policy lets run by itself.
+    /// Returns an effect on the mail that the policy allows without an approval.
     pub(crate) fn approved(&self, step: &str, effect: Effect) -> Box<ApprovedAction> {
         let action = Action { effect, ..self.yard.action(step, "On Friday, then.") };
         let charter = self.yard.app.effects().load_policy();
@@ -62,12 +63,12 @@ impl Office {
         }
     }
 
-    /// A message as [`OutboxFixture::action`] writes it.
+    /// Returns a message as [`OutboxFixture::action`] writes it.
     pub(crate) fn message(&self, step: &str) -> ComposedMessage {
         self.yard.action(step, "On Friday, then.").effect.message().unwrap().clone()
     }
 
-    /// How often an action's message was delivered.
+    /// Returns how often an action's message was delivered.
     pub(crate) fn times(&self, action: &Action) -> usize {
         let id = action.action_id.to_string();
         self.you().sent().iter().filter(|sent| sent.header("X-Adjutant-Action").as_deref() == Some(&id)).count()

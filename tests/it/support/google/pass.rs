@@ -1,4 +1,4 @@
-//! Access tokens for a test that signs in without a browser and without a file.
+//! Access tokens for tests that sign in without a browser and without a file.
 
 use std::sync::{
     Mutex,
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::Google;
 
+/// A token provider that renews its token when it was refused.
 pub(crate) struct Pass {
     token_uri: String,
     refresh: String,
@@ -26,6 +27,7 @@ impl Pass {
         Self { token_uri: google.token_uri(), refresh, held: Mutex::default(), refused: AtomicBool::new(false) }
     }
 
+    /// Returns a new access token.
     async fn renewed(&self) -> Option<String> {
         adjutant::tls::install_provider();
         let body = json!({ "grant_type": "refresh_token", "refresh_token": self.refresh });

@@ -1,4 +1,4 @@
-//! The emulator of Google: a program nobody here wrote, started on a free port of this machine and ended with the test.
+//! The emulator of Google: a third-party program, started on a free port of this machine and ended with the test.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -11,24 +11,25 @@ use serde_json::{Value, json};
 
 use crate::support::test_home::PATIENCE;
 
+/// A running emulator. It is killed when this value is dropped.
 pub(super) struct Peer {
     child: Child,
     pub(super) url: String,
 }
 
-/// What the oracle shows to act as that person.
+/// Returns the token with which the oracle acts as that person.
 pub(super) fn pass_of(address: &str) -> String {
     format!("oracle-{address}")
 }
 
 impl Peer {
-    /// `folder` takes what it is told at the start.
+    /// Starts the emulator with these mailboxes. Its seed file is written into `folder`.
     pub(super) fn start(folder: &Path, people: &[String]) -> Self {
         let seed = folder.join("google.json");
         std::fs::write(&seed, seed_of(people).to_string()).unwrap();
         let deadline = Wall::now() + PATIENCE;
         loop {
-            // Free a moment ago; should somebody else take it first, the next one is tried.
+            // The port was free a moment ago. If another process takes it first, the next one is tried.
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let mut child = command(&seed, port).spawn().unwrap();
             while child.try_wait().unwrap().is_none() {

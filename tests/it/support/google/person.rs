@@ -1,4 +1,5 @@
-//! A person's own hands in their mailbox and calendar: what they do there, and what is truly there. The oracle.
+//! A person who uses their mailbox and calendar directly: what they do there, and what is really there. The oracle of
+//! the Gmail tests.
 
 use std::sync::Arc;
 
@@ -6,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::{Google, bridge, peer::pass_of};
 
+/// One person, who calls the emulator without the proxy.
 pub(crate) struct Person<'a> {
     google: &'a Google,
     address: String,
 }
 
-/// A message as it lies in the mailbox.
+/// A message as it is stored in the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) id: String,
@@ -56,7 +58,7 @@ impl<'a> Person<'a> {
         self.ask(method, &format!("/gmail/v1/users/me/{path}"), body)
     }
 
-    /// Says yes on Google's page, and follows it to where it sends the browser. The code it brought.
+    /// Consents on Google's page and follows the redirect of the browser. Returns the authorization code.
     pub(crate) fn consents(&self, page: &str) -> String {
         let (_, query) = page.split_once('?').unwrap();
         let form = format!("{query}&email={}", self.address.replace('@', "%40")).into_bytes();
@@ -65,14 +67,14 @@ impl<'a> Person<'a> {
             let form = ("application/x-www-form-urlencoded".to_owned(), form);
             let answer = proxy.forward("POST", "/o/oauth2/v2/auth/callback", "", Some(form)).await;
             let back = answer.goes_to().to_owned();
-            // A server without a browser has nobody waiting there.
+            // On a server without a browser, nobody listens there.
             let _ = proxy.browse(&back).await;
             let (_, query) = back.split_once('?').unwrap();
             query.split('&').find_map(|pair| pair.strip_prefix("code=")).unwrap().to_owned()
         })
     }
 
-    /// A refresh token, as a sign-in with these scopes, a space between two, would have brought.
+    /// Returns a refresh token as a sign-in with these scopes, separated by spaces, would bring.
     pub(crate) fn signs_in(&self, scopes: &str) -> String {
         let scopes = scopes.replace(':', "%3A").replace('/', "%2F").replace(' ', "+");
         let page = format!("{}?redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2F&scope={scopes}", self.google.auth_uri());
@@ -82,12 +84,12 @@ impl<'a> Person<'a> {
         tokens["refresh_token"].as_str().unwrap().to_owned()
     }
 
-    /// A mail arrives. Its id.
+    /// Delivers a mail to the inbox. Returns its id.
     pub(crate) fn receives(&self, raw: impl AsRef<[u8]>) -> String {
         self.stores(raw, &["INBOX", "UNREAD"])
     }
 
-    /// A mail is put there with these labels. Its id.
+    /// Stores a mail with these labels. Returns its id.
     pub(crate) fn stores(&self, raw: impl AsRef<[u8]>, labels: &[&str]) -> String {
         let body = json!({ "raw": bridge::encode(raw.as_ref()), "labelIds": labels });
         self.mail("POST", "messages", Some(body))["id"].as_str().unwrap().to_owned()
@@ -97,7 +99,7 @@ impl<'a> Person<'a> {
         Stored::of(&self.mail("GET", &format!("messages/{id}?format=raw"), None))
     }
 
-    /// The ids of everything there, or of everything with a label.
+    /// Returns the ids of all messages, or of all with a label.
     pub(crate) fn ids(&self, label: Option<&str>) -> Vec<String> {
         let label = label.map_or_else(String::new, |label| format!("&labelIds={label}"));
         let (mut ids, mut page) = (Vec::new(), String::new());
@@ -113,12 +115,12 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// What was delivered.
+    /// Returns the messages that were sent.
     pub(crate) fn sent(&self) -> Vec<Stored> {
         self.ids(Some("SENT")).iter().map(|id| self.message(id)).collect()
     }
 
-    /// Drafts by their own ids, without those in the bin.
+    /// Returns the drafts with their ids, without those in the bin.
     pub(crate) fn drafts(&self) -> Vec<(String, Stored)> {
         let listed = self.mail("GET", "drafts?maxResults=500", None);
         let ids = listed["drafts"].as_array().into_iter().flatten().map(|draft| draft["id"].as_str().unwrap());
@@ -129,6 +131,7 @@ impl<'a> Person<'a> {
         drafts.filter(|(_, draft)| !draft.labels.iter().any(|label| label == "TRASH")).collect()
     }
 
+    /// Stores a draft of the person's own.
     pub(crate) fn drafts_one(&self, raw: impl AsRef<[u8]>) {
         let body = json!({ "message": { "raw": bridge::encode(raw.as_ref()) } });
         self.mail("POST", "drafts", Some(body));
@@ -147,7 +150,7 @@ impl<'a> Person<'a> {
         self.mail("DELETE", &format!("drafts/{id}"), None);
     }
 
-    /// For good, as from the bin.
+    /// Deletes a message for good.
     pub(crate) fn deletes(&self, id: &str) {
         self.mail("DELETE", &format!("messages/{id}"), None);
     }
@@ -157,7 +160,7 @@ impl<'a> Person<'a> {
         self.mail("POST", &format!("messages/{id}/modify"), Some(body));
     }
 
-    /// The labels a person has made, name and id.
+    /// Returns name and id of the labels that were created in the mailbox.
     pub(crate) fn own_labels(&self) -> Vec<(String, String)> {
         let listed = self.mail("GET", "labels", None);
         let own = listed["labels"].as_array().into_iter().flatten().filter(|label| label["type"] == "user");
@@ -165,12 +168,12 @@ impl<'a> Person<'a> {
         own.map(|label| (text(&label["name"]), text(&label["id"]))).collect()
     }
 
-    /// An event of their own, between two times as RFC 3339.
+    /// Enters an event of the person's own, between two times in RFC 3339.
     pub(crate) fn is_busy(&self, from: &str, to: &str) {
         self.enters(json!({ "summary": "Busy", "start": { "dateTime": from }, "end": { "dateTime": to } }));
     }
 
-    /// An invitation of somebody else, as Gmail enters it on its own.
+    /// Enters the event of an invitation, as Gmail does by itself.
     pub(crate) fn is_invited(&self, uid: &str, event: Value) {
         let organizer = event["attendees"].as_array().and_then(|all| all.iter().find(|one| one["organizer"] == true));
         let organizer = serde_json::json!({ "email": organizer.map(|one| one["email"].clone()) });

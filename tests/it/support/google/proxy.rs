@@ -1,4 +1,4 @@
-//! Stands between the program and the emulator: bridges, breaks what it is told to break, and remembers every call.
+//! The proxy between the program and the emulator: translates, injects faults, and records every call.
 
 use std::{
     collections::HashSet,
@@ -25,14 +25,14 @@ use super::{
     fault::{self, Fault, Trouble},
 };
 
-/// More than any mail of a test.
+/// Upper bound of a request: more than any mail of a test.
 const LARGEST: usize = 64 * 1024 * 1024;
 
-/// A call the program has made.
+/// A call that the program has made.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) method: String,
-    /// With its query.
+    /// The path with its query.
     pub(crate) path: String,
     pub(crate) trouble: Option<Trouble>,
     pub(crate) status: u16,
@@ -48,13 +48,13 @@ pub(super) struct Proxy {
     pub(super) faults: Mutex<Vec<Fault>>,
     pub(super) guard: Mutex<Option<Guard>>,
     pub(super) seen: Mutex<Vec<Seen>>,
-    /// Access tokens in force. The emulator takes any; Google does not.
+    /// The valid access tokens. The emulator accepts any token; Google does not.
     pub(super) tokens: Mutex<HashSet<String>>,
-    /// The person has taken their consent back.
+    /// Whether the person has withdrawn their consent.
     pub(super) revoked: AtomicBool,
 }
 
-/// What is sent back.
+/// The answer to a call.
 pub(super) struct Answer {
     status: u16,
     content_type: String,
@@ -78,7 +78,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Where it sends the browser.
+    /// Returns where the answer redirects the browser.
     pub(super) fn goes_to(&self) -> &str {
         self.location.as_deref().unwrap()
     }
@@ -104,7 +104,7 @@ impl Answer {
     }
 }
 
-/// The emulator, asked in somebody's name.
+/// The emulator, called on behalf of one person.
 pub(super) struct Upstream<'a> {
     proxy: &'a Proxy,
     authorization: String,
@@ -137,7 +137,7 @@ impl Proxy {
         }
     }
 
-    /// To the emulator and back, as it is.
+    /// Forwards a call to the emulator without translating it.
     pub(super) async fn forward(
         &self,
         method: &str,
@@ -160,7 +160,7 @@ impl Proxy {
         Answer { status, content_type, retry_after: None, location, body: answered.bytes().await.unwrap() }
     }
 
-    /// As a browser would; whoever waits there is told, and nobody need.
+    /// Opens an address as a browser would. It does not matter whether anybody listens there.
     pub(super) async fn browse(&self, url: &str) -> Option<u16> {
         let answered = self.client.get(url).send().await.ok()?;
         Some(answered.status().as_u16())
@@ -172,7 +172,7 @@ impl Proxy {
         guarded.or_else(|| fault::meet(&mut self.faults.lock().unwrap(), method, path))
     }
 
-    /// What Google would say to it.
+    /// Answers a call as Google would.
     async fn google(&self, (method, path, query): (&str, &str, &str), head: Head, body: Bytes) -> Answer {
         let path = if path == "/token" { "/oauth2/token" } else { path };
         if path == "/oauth2/token" && self.revoked.load(Ordering::Relaxed) {
@@ -215,7 +215,8 @@ impl Proxy {
         answer
     }
 
-    /// A draft sent along with a message is that message; the emulator would send the one it has.
+    /// Google sends the message that comes with the call; the emulator would send the draft it has, so that is replaced
+    /// first.
     async fn renew_draft(&self, upstream: &Upstream<'_>, path: &str, body: &[u8]) {
         let draft: Value = serde_json::from_slice(body).unwrap_or_default();
         if let (Some(id), true) = (draft["id"].as_str(), draft["message"]["raw"].is_string()) {
@@ -245,17 +246,17 @@ struct Head {
     content_type: String,
 }
 
-/// A call that has arrived is carried out, whether or not its caller lives to hear the answer.
+/// Carries out a call even if the program dies before it receives the answer.
 pub(super) async fn serve(State(proxy): State<Arc<Proxy>>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
     match to_bytes(body, LARGEST).await {
         Ok(body) => tokio::spawn(carry_out(proxy, parts, body)).await.unwrap(),
-        // It died while it spoke: nothing has arrived.
+        // The program died while it sent the request, so nothing has arrived.
         Err(_) => respond(Answer::trouble(Trouble::ErrorBefore(400)), None),
     }
 }
 
-/// One call: met by a trouble, answered, or both.
+/// Handles one call: injects a fault, answers, or both.
 async fn carry_out(proxy: Arc<Proxy>, parts: Parts, body: Bytes) -> Response<Body> {
     let text = |name| parts.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
     let head = Head { authorization: text(header::AUTHORIZATION), content_type: text(header::CONTENT_TYPE) };
@@ -288,7 +289,7 @@ fn respond(answer: Answer, trouble: Option<Trouble>) -> Response<Body> {
     }
     let body = match trouble {
         Some(Trouble::ResetBefore | Trouble::ResetAfter) => {
-            // A length is promised and never kept.
+            // The announced length is longer than the body.
             response = response.header(header::CONTENT_LENGTH, length + 1);
             Body::from_stream(stream::iter([Err::<Bytes, _>(std::io::Error::other("reset"))]))
         }
