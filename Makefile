@@ -66,8 +66,9 @@ night: need ## simulate the nightly job for sixty days, without and with an atta
 fmt: need ## check that the code is formatted; changes nothing (`cargo fmt --all` formats it)
 	cargo fmt --all --check
 
-lint: need ## run clippy; fails on any warning
+lint: need ## run clippy, and compile the fuzz targets; fails on any warning
 	cargo clippy --locked --all-targets -- -D warnings
+	cargo check --locked --manifest-path fuzz/Cargo.toml --lib --examples
 
 docs: need ## build the API documentation; fails on a broken link
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
