@@ -103,7 +103,7 @@ class Home:
         answer = None
         self.date_written_mails()
         for flags in ([], ["--json"]) if json_too else ([],):
-            ran = subprocess.run([self.binary, "--home", self.folder, *flags, *words], env=self.environment, input=given, capture_output=True, text=True)
+            ran = subprocess.run([self.binary, "--home", self.folder, *flags, *words], env=self.environment, input=given, capture_output=True, text=True, timeout=600)
             text = f"$ {' '.join([*words, *flags])}\n{ran.stdout}[{ran.returncode}]\n{ran.stderr}"
             self.keep(f"{self.count:04}-{(name or '-'.join(words))[:60].replace('/', '_')}{'-json' if flags else ''}", text)
             if flags and ran.stdout.strip():
