@@ -5,7 +5,6 @@
 //! `settling` a message has left for certain, and what goes with it waits for its chance.
 
 mod apply;
-pub mod approval_request;
 mod caps;
 mod hold;
 mod send;

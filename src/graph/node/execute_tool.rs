@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::wording;
 use crate::{
+    approval,
     graph::entry::{Call, EffectOutcome, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
@@ -14,7 +15,6 @@ use crate::{
         Subtask, Task, TaskStatus,
         action::{Argument, Origin},
     },
-    outbox::approval_request,
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::CalendarLookup,
     tool::{
@@ -229,9 +229,9 @@ impl ExecuteTool {
                 let why = format!("{step} needs approval: {reason}");
                 changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
                 let (policy, now, run_id) = (&standing.charter, entry.now, entry.run.run_id.to_string());
-                let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
+                let action = approval::bind_approval_terms(action, policy, now, &run_id);
                 let mail = entry.mail;
-                let item = approval_request::new_approval_item(&action, class, &reason, &output, mail, policy, now);
+                let item = approval::new_approval_item(&action, class, &reason, &output, mail, policy, now);
                 let action = planned(action, class, OutboxState::Parked, &reason);
                 let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
                 Ok(NodeOutput { action, item: Some(item), ..NodeOutput::from_move(park).with_changes(changes) })
