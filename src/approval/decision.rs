@@ -120,7 +120,7 @@ pub fn reject_action<'a>(action: &'a Action, why: &str) -> Changes<'a> {
 }
 
 /// Returns the name of the person's step for what the agent did not do in the end.
-fn manual_step_name(step: &str) -> String {
+pub fn manual_step_name(step: &str) -> String {
     format!("{step}_by_hand")
 }
 

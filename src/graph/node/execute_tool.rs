@@ -294,7 +294,7 @@ impl ExecuteTool {
             // What the agent did not do in the end is for the person.
             OutboxState::Void => {
                 let value = json!({ "void": end.result, "planned": planned });
-                let by_hand = Subtask { step: format!("{step}_by_hand"), done: false };
+                let by_hand = Subtask { step: approval::manual_step_name(step), done: false };
                 let changes =
                     vec![Change::Output { step: step.to_owned(), value }, Change::AddStep { subtask: by_hand }];
                 Ok(next.with_changes(changes))

@@ -1,6 +1,6 @@
 //! A task as it is stored, with what stands beside it.
 
-use crate::model::{AccountId, Instant, MailId, Task, TaskId, UserId};
+use crate::model::{AccountId, Facts, Instant, MailId, Priority, Task, TaskId, UserId};
 use serde::Serialize;
 
 /// A task with what stands beside it.
@@ -38,4 +38,13 @@ pub struct InvoiceRow {
     pub due: Option<String>,
     pub number: Option<String>,
     pub recorded_at: Instant,
+}
+
+/// An open task that rules may rank again: its facts, its level and the revision they were read at.
+pub struct RankableTask {
+    pub task_id: TaskId,
+    pub revision: i64,
+    pub priority: Priority,
+    pub rule: String,
+    pub facts: Facts,
 }
