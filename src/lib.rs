@@ -12,6 +12,7 @@ pub mod regular_file;
 pub mod tls;
 
 // the path of a mail
+pub mod approval;
 pub mod followup;
 pub mod graph;
 pub mod ingest;

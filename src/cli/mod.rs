@@ -4,6 +4,7 @@ mod args;
 mod auth;
 mod check;
 mod cost;
+mod description;
 mod health;
 mod hitl;
 mod mail;

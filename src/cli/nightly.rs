@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     EXIT_FINDINGS,
     args::RulesCommand,
-    hitl::format_date_time,
+    description::format_date_time,
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use chrono_tz::Tz;
 
-use super::{hitl::format_date_time, printer::escape_and_truncate};
+use super::{description::format_date_time, printer::escape_and_truncate};
 use crate::{app::App, model::ReminderRow};
 
 /// "Due now: Call the plumber (Mon 16 Nov, 14:30)"

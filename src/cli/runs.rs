@@ -7,7 +7,7 @@ use comfy_table::Cell;
 use super::{
     EXIT_FINDINGS,
     args::RunsCommand,
-    hitl::describe_wait,
+    description::describe_wait,
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{app::App, model::RunRow};

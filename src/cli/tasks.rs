@@ -6,7 +6,7 @@ use comfy_table::Cell;
 
 use super::{
     args::TasksCommand,
-    hitl::{describe_effect, describe_wait},
+    description::{describe_effect, describe_wait},
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{

@@ -29,7 +29,8 @@ mod unreadable_row;
 
 pub use account::{Account, AccountCondition, AccountMode, MailboxKind};
 pub use action::{
-    Action, ActionMove, ApprovalUse, Effect, NewAction, OutboxRow, OutboxState, ReevaluatedAction, RiskClass,
+    Action, ActionMove, ApprovalUse, Effect, JournalRow, NewAction, OutboxRow, OutboxState, ReevaluatedAction,
+    RiskClass,
 };
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
@@ -56,8 +57,8 @@ pub use run::{
 pub use secret::Secret;
 pub use since::Since;
 pub use task::{
-    HistoryRow, InvoiceRow, NewReminder, Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext,
-    TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+    HistoryRow, InvoiceRow, NewReminder, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task,
+    TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -8,7 +8,6 @@
 //! an effect may be begun, `MessageSender` and `EffectApplier` talk to the mailbox.
 
 mod apply;
-pub mod approval_request;
 mod caps;
 mod effect_lock;
 mod judge;

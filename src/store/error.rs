@@ -7,6 +7,8 @@ use std::{
 
 use rusqlite::ErrorCode;
 
+use crate::approval::DecisionError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database said no: an illegal transition, an unknown state.
@@ -51,6 +53,15 @@ pub enum StoreError {
 }
 
 pub type Result<T> = std::result::Result<T, StoreError>;
+
+impl From<DecisionError> for StoreError {
+    fn from(error: DecisionError) -> Self {
+        match error {
+            DecisionError::Refused(why) => Self::Refused(why),
+            DecisionError::NotFound(what) => Self::NotFound(what),
+        }
+    }
+}
 
 impl StoreError {
     /// Worth trying again later without a person.

@@ -43,11 +43,11 @@ pub use table::{
     },
     mail::{MailReader, ledger_read::LedgerReader},
     nightly::{NightlyReader, rules_version::RulesReader},
-    outbox::{OutboxReader, journal::JournalRow},
+    outbox::OutboxReader,
     request::RequestReader,
     run::{RunReader, model_call::ModelCallReader},
     setting::SettingReader,
-    task::{TaskReader, facts::RankableTask},
+    task::TaskReader,
 };
 pub use write::{Receipt, Write};
 

@@ -289,10 +289,10 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::Rerank(rerank), _) => task::edit::rerank(session, rerank),
         (Write::EditMail(edit), _) => return ledger::edit_mail(session, edit).map(Receipt::Runs),
         (Write::DecideItem(decision), _) => return decision::decide_item(session, decision).map(Receipt::Runs),
-        (Write::EditAction(edit), _) => approval::edit_action(session, edit),
+        (Write::EditAction(edit), _) => decision::edit_action(session, edit),
         (Write::ReevaluateAction(judged), _) => approval::reevaluate_action(session, judged),
         (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
-        (Write::RevokeApproval { item_id, who, at }, _) => approval::revoke(session, *item_id, who, *at),
+        (Write::RevokeApproval { item_id, who, at }, _) => decision::revoke_approval(session, *item_id, who, *at),
         (Write::ExpireOverdueItems { at }, _) => {
             return decision::expire_overdue_items(session, *at).map(Receipt::Runs);
         }

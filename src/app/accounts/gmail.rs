@@ -1,21 +1,18 @@
-//! Gmail accounts: how they are opened, signed in to, and how they are doing.
+//! Gmail accounts: how they are opened and signed in to.
 
 use std::sync::Arc;
 
 use anyhow::Context as _;
 
 use crate::{
-    app::{AccountUseCases, NotFound, Worker},
+    app::{AccountUseCases, NotFound},
     config::{AccountConfig, AccountKind, GmailConfig, PushConfig},
-    ingest::{IntakeCounts, PolledIntake},
-    model::{AccountCondition, AccountId, Secret},
+    model::Secret,
     source::{
-        Mailbox, SourceError,
         calendar::{self, Calendar},
         gmail::{self, GmailClient, GmailMailbox, GmailSource, GmailWatchSettings, PushSubscription, push},
         google::{ClientApp, Quota, TokenFile, TokenProvider, TokenStore, sign_in::ConsentRequest},
     },
-    store::Write,
 };
 
 /// A sign-in under way.
@@ -51,14 +48,6 @@ impl<'a> AccountUseCases<'a> {
             source: GmailSource::new(client.clone(), watch, self.app.clock.clone()),
             mailbox: GmailMailbox::new(client, calendar),
             push,
-        }
-    }
-
-    /// Where the effects on an account land.
-    pub(in crate::app) fn open_mailbox(self, account: &AccountConfig) -> Arc<dyn Mailbox> {
-        match &account.kind {
-            AccountKind::Maildir { path, sendmail } => Arc::new(self.open_maildir(account, path, sendmail.as_ref())),
-            AccountKind::Gmail(gmail) => Arc::new(self.open_gmail(account, gmail).mailbox),
         }
     }
 
@@ -113,49 +102,4 @@ fn scopes(config: &GmailConfig) -> Vec<&'static str> {
         scopes.push(push::SCOPE_NAME);
     }
     scopes
-}
-
-impl AccountUseCases<'_> {
-    /// Returns how each account was doing at its last look, where that was noted.
-    pub async fn conditions(self) -> anyhow::Result<Vec<AccountCondition>> {
-        Ok(self.app.store.read(|reader| reader.accounts().conditions()).await?)
-    }
-
-    async fn has_noted_trouble(self, account: &AccountId) -> bool {
-        let conditions = self.conditions().await.unwrap_or_default();
-        conditions.iter().any(|known| known.account == *account && !known.problem.is_empty())
-    }
-}
-
-impl Worker {
-    /// Leaves a line about an account for those who ask how it is doing.
-    pub(in crate::app) async fn record_account_condition(
-        &self,
-        intake: &PolledIntake,
-        tally: &IntakeCounts,
-        trouble: Option<&anyhow::Error>,
-    ) {
-        let account = &intake.account_intake.account;
-        let quota = intake.source.quota_usage();
-        // A mailbox without a quota is looked at very often; nothing is written while all is well.
-        if quota.is_none() && trouble.is_none() && !self.app.accounts().has_noted_trouble(account).await {
-            return;
-        }
-        let (quota_used, quota) = quota.map_or((0, 0), |usage| (usage.quota_used, usage.quota));
-        let signed_out = trouble.is_some_and(|error| matches!(error.downcast_ref(), Some(SourceError::Auth { .. })));
-        let condition = AccountCondition {
-            account: account.clone(),
-            problem: trouble.map(|error| format!("{error:#}")).unwrap_or_default(),
-            signed_in: !signed_out,
-            lag_seconds: tally.lag_seconds,
-            backlog: tally.backlog,
-            missed: tally.missed as u64,
-            quota_used,
-            quota,
-            at: self.app.clock.now(),
-        };
-        if let Err(error) = self.app.store.write(Write::RecordAccountCondition(condition)).await {
-            tracing::warn!(%account, %error, "how an account is doing could not be noted");
-        }
-    }
 }

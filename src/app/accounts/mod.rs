@@ -1,16 +1,20 @@
 //! The accounts: how each kind is opened and signed in to, and how it is doing.
 
+mod condition;
 pub(in crate::app) mod gmail;
 mod maildir;
 mod samples;
+
+use std::sync::Arc;
 
 use anyhow::Context as _;
 pub use gmail::PendingSignIn;
 
 use crate::{
     app::{App, LOCAL_ACCOUNT, NotFound},
-    config::SAMPLES_ACCOUNT,
+    config::{AccountConfig, AccountKind, SAMPLES_ACCOUNT},
     model::{Account, AccountId, AccountMode, MailboxKind},
+    source::Mailbox,
     store::Write,
 };
 
@@ -88,5 +92,13 @@ impl AccountUseCases<'_> {
         };
         self.app.store.write(Write::OpenAccount(row)).await?;
         Ok(())
+    }
+
+    /// Where the effects on an account land.
+    pub(in crate::app) fn open_mailbox(self, account: &AccountConfig) -> Arc<dyn Mailbox> {
+        match &account.kind {
+            AccountKind::Maildir { path, sendmail } => Arc::new(self.open_maildir(account, path, sendmail.as_ref())),
+            AccountKind::Gmail(gmail) => Arc::new(self.open_gmail(account, gmail).mailbox),
+        }
     }
 }

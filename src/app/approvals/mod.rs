@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::{
     app::{App, NotFound},
+    approval,
     config::AccountKind,
     hitl,
     model::{
@@ -15,7 +16,6 @@ use crate::{
         ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
         action::{Argument, ComposedMessage, Origin, SendKind},
     },
-    outbox::approval_request,
     policy::{
         EffectPolicy, PolicyContext, PolicyVerdict as Judged, judge_action,
         recipient::{self, Standing},
@@ -269,8 +269,7 @@ impl ApprovalUseCases<'_> {
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
         let charter = self.app.effects().load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
-        let mut asked =
-            approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
+        let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
         asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
@@ -319,7 +318,7 @@ impl ApprovalUseCases<'_> {
             Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
             Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
         };
-        Ok((approval_request::bind_approval_terms(action, &charter, now, "again"), class, reason))
+        Ok((approval::bind_approval_terms(action, &charter, now, "again"), class, reason))
     }
 
     /// What a new policy makes of an action that waits.

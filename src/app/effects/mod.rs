@@ -6,11 +6,11 @@ use tokio::sync::watch;
 
 use crate::{
     app::App,
-    model::ActionId,
+    model::{ActionId, JournalRow},
     outbox::{Outbox, OutboxSettings},
     policy::EffectPolicy,
     regular_file,
-    store::{JournalRow, Write},
+    store::Write,
 };
 
 /// The setting that says that there was a policy file.

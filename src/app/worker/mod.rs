@@ -1,100 +1,34 @@
 //! The worker role: whoever holds the lock on the data folder takes mail in and works the graph. There is one.
 
+mod event;
+mod followed_account;
+mod lock;
 mod request;
 
-use std::{
-    fs::{File, OpenOptions, TryLockError},
-    io::{Read as _, Seek as _, Write as _},
-    os::unix::fs::OpenOptionsExt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs::File, sync::Arc, time::Duration};
 
-use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub use event::WorkerEvent;
+pub use followed_account::{FollowedAccount, MailLocation};
+pub use lock::WorkerLockHeld;
+
 use crate::{
-    app::{App, MailOutcome, NightlyReport, PassReport, accounts::gmail::GmailConnection},
-    config::{AccountConfig, AccountKind},
+    app::{App, PassReport},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
-    ingest::{AccountIntake, EnteredMail, GuardedParser, IntakeCounts, PolledIntake, TrustedServers},
-    model::{ItemRow, ReminderRow, RunKind},
-    outbox::Outbox,
+    ingest::{EnteredMail, IntakeCounts, PolledIntake},
+    model::{ItemRow, RunKind},
     policy::EffectPolicy,
     reflection::ReflectionFiles,
-    regular_file,
     rules::{CurrentRules, RulesWatch},
-    source::{
-        Maildir, Source, SourceError,
-        gmail::{GmailSource, PushSubscription},
-    },
+    source::SourceError,
     store::{StoreError, Write},
     witness::DataReplaced,
 };
 
 /// A pause that is worth waiting for at the start; a longer one is the loops' business.
 const LONGEST_AWAITED_PAUSE: Duration = Duration::from_secs(1);
-
-/// Everything a worker tells its door while it runs.
-#[derive(Debug, Clone)]
-pub enum WorkerEvent {
-    /// What became of the mail that was there at the start.
-    Started(PassReport),
-    /// One mail has its answer.
-    MailSettled(MailOutcome),
-    ReminderDue(ReminderRow),
-    /// Nobody has answered, and it will soon be void.
-    ItemExpiring(Box<ItemRow>),
-    RulesBroken(String),
-    /// The memory cannot be reached, or can be again.
-    MemoryAvailability(String),
-    /// The nightly job was done.
-    NightlyDone(Box<NightlyReport>),
-    /// A new version counts; so many tasks changed their level.
-    RulesChanged {
-        version: String,
-        reranked: usize,
-    },
-    /// The model cannot be used: rules go on alone.
-    ModelUnavailable(String),
-    /// An account could not be polled.
-    PollFailed {
-        account: String,
-        problem: String,
-    },
-}
-
-/// Another process is the worker.
-#[derive(Debug, thiserror::Error)]
-#[error("another adjutant is at work on this data folder (process {pid}). Use it, or stop it first")]
-pub struct WorkerLockHeld {
-    pub pid: String,
-}
-
-/// An account's way in, and the mailbox behind it.
-pub struct FollowedAccount {
-    pub intake: PolledIntake,
-    pub location: MailLocation,
-}
-
-/// Where an account's mail lies.
-#[derive(Clone)]
-pub enum MailLocation {
-    /// Files that are watched.
-    Maildir(Arc<Maildir>),
-    /// With the pushes that wake it, where there are any.
-    Gmail { source: Arc<GmailSource>, push: Option<Arc<PushSubscription>> },
-}
-
-impl std::fmt::Display for MailLocation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Maildir(maildir) => maildir.root().display().fmt(f),
-            Self::Gmail { .. } => f.write_str("Gmail"),
-        }
-    }
-}
 
 /// How far the first look at an account has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -187,65 +121,6 @@ impl WorkerUseCases<'_> {
             _lock: lock,
         })
     }
-
-    /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
-    pub(in crate::app) fn try_lock(self) -> anyhow::Result<Result<File, WorkerLockHeld>> {
-        let path = self.app.home.lock_file();
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let open = regular_file::open_with(&mut options, &path);
-        let mut file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => {
-                file.set_len(0)?;
-                file.rewind()?;
-                write!(file, "{}", std::process::id())?;
-                Ok(Ok(file))
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                file.read_to_string(&mut pid)?;
-                Ok(Err(WorkerLockHeld { pid }))
-            }
-            Err(TryLockError::Error(error)) => {
-                Err(error).with_context(|| format!("{} cannot be locked", path.display()))
-            }
-        }
-    }
-
-    async fn follow_account(self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<FollowedAccount> {
-        let (source, place): (Arc<dyn Source>, MailLocation) = match &account.kind {
-            AccountKind::Maildir { path, sendmail } => {
-                let maildir = Arc::new(self.app.accounts().open_maildir(account, path, sendmail.as_ref()));
-                if account.is_sample {
-                    maildir.create_inbox().context("the sample mailbox cannot be made")?;
-                    self.app.accounts().seed_samples(&maildir).await?;
-                }
-                outbox.register_mailbox(account.name.clone(), maildir.clone());
-                (maildir.clone(), MailLocation::Maildir(maildir))
-            }
-            AccountKind::Gmail(gmail) => {
-                let GmailConnection { source, mailbox, push } = self.app.accounts().open_gmail(account, gmail);
-                outbox.register_mailbox(account.name.clone(), Arc::new(mailbox));
-                let source = Arc::new(source);
-                (source.clone(), MailLocation::Gmail { source, push: push.map(Arc::new) })
-            }
-        };
-        let desk = AccountIntake {
-            account: account.name.clone(),
-            user: self.app.user.clone(),
-            trusted_servers: TrustedServers { servers: account.trusted_servers.clone() },
-            store: self.app.store.clone(),
-            clock: self.app.clock.clone(),
-            old_after: Some(chrono::Duration::days(i64::from(self.app.config.old_after_days))),
-            never_touch: account.never_touch.clone(),
-            parser: GuardedParser::default(),
-        };
-        Ok(FollowedAccount {
-            intake: PolledIntake { account_intake: desk, source, poll_lock: Arc::default() },
-            location: place,
-        })
-    }
 }
 
 impl Worker {
@@ -258,7 +133,7 @@ impl Worker {
             Some(SourceError::RateLimited { after }) => Ok(Some(*after)),
             _ => Err(error),
         });
-        self.record_account_condition(&followed.intake, &tally, outcome.as_ref().err()).await;
+        self.app.accounts().record_condition(&followed.intake, &tally, outcome.as_ref().err()).await;
         Ok((tally, outcome?))
     }
 

@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use crate::{
     app::WorkerUseCases,
     model::RequestKind,
-    regular_file,
     store::{Receipt, Write},
 };
 
@@ -71,15 +70,6 @@ impl WorkerUseCases<'_> {
             }
             anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
             tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
-
-    /// The process that holds the worker role now.
-    pub(in crate::app) fn find_pid(self) -> Option<String> {
-        let file = regular_file::open(&self.app.home.lock_file()).ok()?;
-        match file.try_lock_shared() {
-            Ok(()) => None,
-            Err(_) => regular_file::read_to_string(&self.app.home.lock_file()).ok(),
         }
     }
 }

@@ -8,11 +8,12 @@ use comfy_table::Cell;
 use super::{
     super::{
         UsageError,
+        description::{describe_effect, format_date_time},
         printer::{Printer, cell},
     },
     PAUSED_NOTICE, batch, editor, print_item, show_item,
     terminal::is_interactive,
-    wording::{describe_effect, format_date_time, headline, is_send},
+    wording::{headline, is_send},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -228,7 +229,7 @@ pub(super) async fn journal(app: &App, screen: Printer, limit: usize) -> anyhow:
         if rows.is_empty() {
             return screen.print_line("There is nothing to take back.");
         }
-        let line = |entry: &crate::store::JournalRow| {
+        let line = |entry: &crate::model::JournalRow| {
             vec![
                 Cell::new(entry.done_at),
                 Cell::new(&entry.row.action.tool),

@@ -10,8 +10,8 @@ mod wording;
 
 use comfy_table::Cell;
 
-pub(super) use self::wording::{describe_effect, describe_wait, format_date_time};
-use self::{interactive::ApprovalScreen, wording::format_clock_time};
+use self::interactive::ApprovalScreen;
+use super::description::{format_clock_time, format_date_time};
 use super::{
     args::HitlCommand,
     printer::{Printer, cell, escape_and_truncate},

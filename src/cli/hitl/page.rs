@@ -5,8 +5,11 @@ use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
-    super::printer::escape_and_truncate,
-    wording::{describe_effect, describe_expiry, describe_kind, describe_recipient, format_date_time},
+    super::{
+        description::{describe_effect, format_date_time},
+        printer::escape_and_truncate,
+    },
+    wording::{describe_expiry, describe_kind, describe_recipient},
 };
 use crate::{
     app::{App, ItemDetail},

@@ -1,39 +1,13 @@
-//! How states, people and times are called, the same in every list and on the screen.
+//! How items and people are called, the same in every list and on the screen.
 
 use chrono_tz::Tz;
 
-use super::super::printer::escape_and_truncate;
 use crate::{
     app::{ItemDetail, Recipient},
-    model::{Effect, Instant, ItemKind, ItemRow, OutboxRow, OutboxState, RunRow},
+    cli::{description::format_date_time, printer::escape_and_truncate},
+    model::{Effect, Instant, ItemKind, ItemRow, OutboxRow, OutboxState},
     policy::recipient::Standing,
 };
-
-/// What became of an effect. Never more than is known.
-pub(in crate::cli) fn describe_effect(row: &OutboxRow, zone: Tz) -> String {
-    let result = || escape_and_truncate(&row.result, 200);
-    let and = |words: &str| if row.result.is_empty() { words.to_owned() } else { format!("{words}: {}", result()) };
-    match row.state {
-        OutboxState::Planned => "planned".into(),
-        OutboxState::Parked => "waits for your yes".into(),
-        OutboxState::Held => {
-            let at =
-                row.release_at.map_or_else(|| "soon".to_owned(), |at| format!("at {}", format_clock_time(at, zone)));
-            format!("approved; leaves {at} unless you undo")
-        }
-        OutboxState::Ready => "about to be done".into(),
-        OutboxState::Drafting | OutboxState::Drafted | OutboxState::Sending => "on its way".into(),
-        OutboxState::Settling => "sent; what goes with it is still to be done".into(),
-        OutboxState::Sent => "sent".into(),
-        OutboxState::Unknown | OutboxState::Probe => "nobody knows yet whether it was sent; being looked for".into(),
-        OutboxState::NeedsHuman => and("nobody knows whether it was sent; look, and say sent or retry"),
-        OutboxState::Applied => and("done"),
-        OutboxState::Saved => "saved in Sent, not transmitted".into(),
-        OutboxState::Withheld => and("not done"),
-        OutboxState::Void => and("void"),
-        OutboxState::Failed => and("failed"),
-    }
-}
 
 /// What an item asks for, in a word or two.
 pub(super) fn describe_kind(detail: &ItemDetail) -> String {
@@ -76,14 +50,6 @@ pub(super) fn is_send(row: &OutboxRow) -> bool {
     matches!(row.action.effect, Effect::Send { .. })
 }
 
-pub(in crate::cli) fn format_clock_time(at: Instant, zone: Tz) -> String {
-    at.utc().with_timezone(&zone).format("%H:%M:%S").to_string()
-}
-
-pub(in crate::cli) fn format_date_time(at: Instant, zone: Tz) -> String {
-    at.utc().with_timezone(&zone).format("%a %d %b, %H:%M").to_string()
-}
-
 /// When it is void if nobody says anything.
 pub(super) fn describe_expiry(item: &ItemRow, now: Instant, zone: Tz) -> String {
     item.expires_at.map_or_else(
@@ -98,10 +64,4 @@ pub(super) fn describe_expiry(item: &ItemRow, now: Instant, zone: Tz) -> String 
             format!("void in {left} ({})", format_date_time(at, zone))
         },
     )
-}
-
-/// What a run waits for, as long as it does.
-pub(in crate::cli) fn describe_wait(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
-    let until = run.wait_until.filter(|until| *until > now)?;
-    Some(format!("waits until {}: {}", format_clock_time(until, zone), escape_and_truncate(&run.waits_for, 160)))
 }

@@ -5,7 +5,7 @@
 
 mod outbox;
 
-pub use outbox::{ActionMove, ApprovalUse, NewAction, OutboxRow, ReevaluatedAction};
+pub use outbox::{ActionMove, ApprovalUse, JournalRow, NewAction, OutboxRow, ReevaluatedAction};
 
 use serde::{Deserialize, Serialize};
 

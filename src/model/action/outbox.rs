@@ -94,3 +94,10 @@ pub struct ReevaluatedAction {
     pub reason: String,
     pub at: Instant,
 }
+
+/// An R1 effect that can be taken back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JournalRow {
+    pub row: OutboxRow,
+    pub done_at: Instant,
+}

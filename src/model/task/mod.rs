@@ -10,7 +10,7 @@ pub use edit::{Rerank, TaskEdit, TaskEditKind};
 pub use lifecycle::{IllegalTransition, TaskStatus};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};
-pub use row::{HistoryRow, InvoiceRow, TaskRow};
+pub use row::{HistoryRow, InvoiceRow, RankableTask, TaskRow};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

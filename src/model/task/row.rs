@@ -1,6 +1,6 @@
 //! A task as it is stored, with the columns beside its twelve fields.
 
-use crate::model::{AccountId, Instant, MailId, Task, TaskId, UserId};
+use crate::model::{AccountId, Facts, Instant, MailId, Priority, Task, TaskId, UserId};
 use serde::Serialize;
 
 /// A task with its owner and what the program keeps beside it.
@@ -45,4 +45,13 @@ pub struct InvoiceRow {
     pub due: Option<String>,
     pub number: Option<String>,
     pub recorded_at: Instant,
+}
+
+/// An open task that rules may rank again: its facts, its level and the revision they were read at.
+pub struct RankableTask {
+    pub task_id: TaskId,
+    pub revision: i64,
+    pub priority: Priority,
+    pub rule: String,
+    pub facts: Facts,
 }

@@ -8,12 +8,13 @@ use std::sync::{
 
 use adjutant::{
     app::App,
+    approval,
     model::{
         AccountId, Action, ActionId, Change, Checkpoint, Effect, Instant, ItemId, Mail, MailId, Move, NewAction,
         NewItem, NewRun, NodeName, OutboxState, RiskClass, RunId, RunKind, RunState, TaskId, UserId,
         action::{Argument, ComposedMessage, Origin, SendKind},
     },
-    outbox::{EffectProgress, Outbox, approval_request},
+    outbox::{EffectProgress, Outbox},
     policy::ApprovedAction,
     source::{AppliedEffect, Mailbox, MessageProbeResult, SendError, SendReceipt, SourceError},
     store::Write,
@@ -239,9 +240,9 @@ impl OutboxFixture {
         let now = self.now();
         let charter = self.app.effects().load_policy();
         let step = action.step.clone();
-        let action = approval_request::bind_approval_terms(action, &charter, now, &step);
+        let action = approval::bind_approval_terms(action, &charter, now, &step);
         let class = RiskClass::R2;
-        let mut item = approval_request::new_approval_item(
+        let mut item = approval::new_approval_item(
             &action,
             class,
             "a reply",

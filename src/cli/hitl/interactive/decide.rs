@@ -3,14 +3,12 @@
 use chrono_tz::Tz;
 
 use super::{
-    super::{
-        batch, editor,
-        wording::{describe_effect, format_date_time, headline},
-    },
+    super::{batch, editor, wording::headline},
     ApprovalScreen, describe_ended_item,
 };
 use crate::{
     app::{DecisionInput, ItemDetail},
+    cli::description::{describe_effect, format_date_time},
     model::{DecisionKind, ItemId, ItemKind, ItemState, OutboxState},
 };
 

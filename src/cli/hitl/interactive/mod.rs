@@ -14,10 +14,10 @@ use crossterm::event::KeyCode;
 pub(super) use self::decide::describe_final_state;
 use self::viewport::{ScreenView, Viewport};
 use super::{
-    super::printer::Printer,
+    super::{description::describe_effect, printer::Printer},
     page::{self, PageLine},
     terminal::{KeyPress, Terminal},
-    wording::{describe_effect, headline},
+    wording::headline,
 };
 use crate::{
     app::{App, ItemDetail},

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{ExecuteTool, complete_step, completes_when_shown, derive_action_id, park_failed_step, with_effect_result};
 use crate::{
+    approval,
     graph::entry::{Call, EffectOutcome, NodeInput, NodeOutput},
     model::{ActionId, Change, OutboxState, Subtask, Task},
 };
@@ -54,6 +55,6 @@ impl ExecuteTool {
 /// Adds a step for the person: what the agent did not do in the end is theirs.
 fn leave_to_person(step: &str, reason: &str, planned: &Value) -> Vec<Change> {
     let value = json!({ "void": reason, "planned": planned });
-    let by_hand = Subtask { step: format!("{step}_by_hand"), done: false };
+    let by_hand = Subtask { step: approval::manual_step_name(step), done: false };
     vec![Change::Output { step: step.to_owned(), value }, Change::AddStep { subtask: by_hand }]
 }

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{ExecuteTool, complete_step, completes_when_shown, park_failed_step, with_effect_result};
 use crate::{
+    approval,
     graph::entry::{Call, NodeInput, NodeOutput},
     model::{
         Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus,
         action::{Argument, Origin},
     },
-    outbox::approval_request,
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     tool::RequestedEffect,
 };
@@ -180,8 +180,8 @@ impl EffectfulStep<'_> {
         changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
         let (policy, mail, now) = (&permissions.charter, self.entry.mail, self.entry.now);
         let run_id = self.entry.run.run_id.to_string();
-        let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
-        let item = approval_request::new_approval_item(&action, class, reason, output, mail, policy, now);
+        let action = approval::bind_approval_terms(action, policy, now, &run_id);
+        let item = approval::new_approval_item(&action, class, reason, output, mail, policy, now);
         let action = self.new_action(action, class, OutboxState::Parked, reason);
         let park = Move::Park { reason: format!("{} waits for approval: {reason}", self.name) };
         NodeOutput {

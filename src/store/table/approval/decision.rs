@@ -1,222 +1,111 @@
-//! A person's word on an item. Used once: the row is claimed by a single conditional update.
-
-use std::sync::Arc;
+//! A person's decision on an item. Used once: the row is claimed by a single conditional update. What the decision means
+//! is told by [`crate::approval`].
 
 use rusqlite::Connection;
-use serde_json::{Value, json};
 
 use crate::{
-    model::{
-        ActionMove, ApprovalUse, Decision, DecisionKind, Instant, ItemKind, ItemRow, ItemState, MailState, NewRun,
-        NodeName, OutboxState, RunId, RunKind, RunState, Subtask, TaskId, TaskRow, TaskStatus, audit::AuditEntry,
-        nightly::CorrectionKind, task::INSTRUCTION,
-    },
+    approval::{self, DecisionSubject},
+    model::{ActionEdit, Decision, Instant, ItemId, ItemRow, ItemState, RunId, audit::AuditEntry},
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
-        prepared,
         table::{
-            approval::{self, item},
-            audit, execute,
-            mail::ledger,
-            nightly::rules_version,
-            outbox, run,
-            task::{self, facts},
+            approval::{
+                action_of_item,
+                change::{DecisionCause, apply_changes},
+                consume_decision_file, item,
+            },
+            audit, execute, outbox, task,
         },
     },
 };
 
-/// The runs that go on because of it.
+const EXPIRED: &str = "nobody answered in time";
+
+/// Records a decision and applies what follows from it. Returns the runs that go on because of it.
 pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision) -> Result<Vec<RunId>> {
-    let row = item::get(connection, decision.item_id)?
-        .ok_or_else(|| StoreError::NotFound(format!("item {}", decision.item_id)))?;
+    let item = load_item(connection, decision.item_id)?;
     if let Some(file) = &decision.file_sha256 {
-        approval::consume_decision_file(connection, file, decision.at)?;
+        consume_decision_file(connection, file, decision.at)?;
     }
-    claim_item(connection, decision, &row)?;
-    append_audit(connection, decision, &row)?;
-    match (row.kind, row.task_id) {
-        (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.kind) => {
-            decide_action(connection, decision, &row, task_id)
+    claim_item(connection, decision, &item)?;
+    append_audit(connection, decision, &item)?;
+    let cause = DecisionCause { item: &item, who: &decision.who, at: decision.at };
+    let apply = |changes: &[_]| apply_changes(connection, cause, changes);
+    match DecisionSubject::new(decision, &item)? {
+        DecisionSubject::Approval => {
+            apply(&approval::approve_action(decision, &item, &action_of_item(connection, &item)?)?)
         }
-        (ItemKind::RuleProposal, _) if matches!(decision.kind, DecisionKind::Approve | DecisionKind::Reject) => {
-            if decision.kind == DecisionKind::Approve && !decision.channel.may_approve() {
-                let why = format!("{} can show it, not approve it", decision.channel);
-                return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
-            }
-            if decision.kind == DecisionKind::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str())
-            {
-                let why = "it is not what you were shown; look at it again";
-                return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
-            }
-            if decision.kind == DecisionKind::Reject {
-                rules_version::reject_proposal(connection, row.item_id, &decision.reason, decision.at)?;
-            }
-            Ok(Vec::new())
+        DecisionSubject::Rejection => {
+            apply(&approval::reject_by_person(decision, &action_of_item(connection, &item)?.action))
         }
-        (ItemKind::FailedStep, Some(task_id)) if decision.kind == DecisionKind::Sent => {
-            confirm_sent(connection, decision, &row, task_id)
+        DecisionSubject::Instruction(task_id) => {
+            apply(&approval::redo_step(decision, task_id, &action_of_item(connection, &item)?.action))
         }
-        (ItemKind::FailedStep, Some(task_id)) if answers_failed_step(decision.kind) => {
-            decide_task_step(connection, decision, &row, task_id)
+        DecisionSubject::Confirmation(task_id) => {
+            apply(&approval::confirm_sent(decision, task_id, &action_of_item(connection, &item)?.action))
         }
-        (ItemKind::FailedStep, None) if answers_failed_step(decision.kind) => decide_mail(connection, decision, &row),
-        _ => Err(StoreError::Refused(format!(
-            "{} cannot be answered with {}",
-            row.kind.as_str().replace('_', " "),
-            decision.kind
-        ))),
+        DecisionSubject::Step(task_id) => {
+            apply(&approval::decide_step(decision, &item, &task::get(connection, task_id)?))
+        }
+        DecisionSubject::Proposal => apply(&approval::decide_proposal(decision, &item)?),
+        DecisionSubject::Mail(mail_id) => apply(&approval::decide_mail(decision, mail_id)),
     }
 }
 
-const fn answers_failed_step(verdict: DecisionKind) -> bool {
-    matches!(verdict, DecisionKind::Retry | DecisionKind::Skip | DecisionKind::Cancel)
-}
-
-fn decide_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
-    match decision.kind {
-        DecisionKind::Approve => approve_action(connection, decision, item),
-        DecisionKind::Reject => {
-            let why = format!("rejected: {}", reason_or_default(decision, "no reason given"));
-            record_correction(connection, decision, item, CorrectionKind::Reject)?;
-            reject_action(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
-        }
-        DecisionKind::Respond => redo_with_instruction(connection, decision, item, task_id),
-        _ => decide_task_step(connection, decision, item, task_id),
-    }
-}
-
-fn record_correction(connection: &Connection, decision: &Decision, item: &ItemRow, kind: CorrectionKind) -> Result<()> {
-    let action = approval::action_of_item(connection, item)?.action;
-    approval::record_correction(connection, &action, kind, ("", ""), &decision.reason, decision.at)
-}
-
-/// The task goes on, with a short run that waits for exactly this effect.
-fn approve_action(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
-    let action = approval::grant(connection, decision, item)?.action;
-    let row = resume_waiting_task(connection, action.task_id, &decision.who, "approved", decision.at)?;
-    let mut run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
-    run.state.generation = action.generation;
-    run.state.decided = Some(action.action_id);
-    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
-    Ok(vec![run.run_id])
-}
-
-/// The action is void and its step becomes the person's; whatever else the agent has to do goes on.
+/// Voids an action and gives its step to the person. Returns the run in which the task goes on.
 pub(in crate::store::table) fn reject_action(
     connection: &Connection,
     item: &ItemRow,
     who: &str,
     why: &str,
     at: Instant,
-) -> Result<RunId> {
-    let action = approval::action_of_item(connection, item)?.action;
-    item::close(connection, item.item_id, ItemState::Void, why, at)?;
-    outbox::void(connection, &action, why, who, at)?;
-    let mut row = resume_waiting_task(connection, action.task_id, who, why, at)?;
-    row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "void": why }));
-    row.task.subtasks.push(Subtask { step: manual_step_name(&action.step), done: false });
-    store_task(connection, &mut row, at)?;
-    let run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, at)?;
-    run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
-    Ok(run.run_id)
-}
-
-/// What the agent did not do in the end is for the person.
-fn manual_step_name(step: &str) -> String {
-    format!("{step}_by_hand")
-}
-
-/// Something else instead: the step is done anew with the person's words, and shown again.
-fn redo_with_instruction(
-    connection: &Connection,
-    decision: &Decision,
-    item: &ItemRow,
-    task_id: TaskId,
 ) -> Result<Vec<RunId>> {
-    if decision.reason.trim().is_empty() {
-        return Err(StoreError::Refused("say what to do instead".into()));
-    }
-    record_correction(connection, decision, item, CorrectionKind::Respond)?;
-    let action = approval::action_of_item(connection, item)?.action;
-    outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
-    let mut row = resume_waiting_task(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;
-    row.task.context.more.insert(INSTRUCTION.to_owned(), json!(decision.reason));
-    if let Some(output) = row.task.tool_output.as_mut() {
-        output.remove(&action.step);
-    }
-    store_task(connection, &mut row, decision.at)?;
-    let run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
-    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
-    Ok(vec![run.run_id])
+    let row = action_of_item(connection, item)?;
+    apply_changes(connection, DecisionCause { item, who, at }, &approval::reject_action(&row.action, why))
 }
 
-/// A person knows that it did happen.
-fn confirm_sent(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
-    let action = approval::action_of_item(connection, item)?.action;
-    let mv = ActionMove {
-        action_id: action.action_id,
-        from: OutboxState::NeedsHuman,
-        to: OutboxState::Sent,
-        result: "sent, says a person".into(),
-        handle: String::new(),
-        who: decision.who.clone(),
-        at: decision.at,
-        is_database_row: false,
-        approval: ApprovalUse::None,
-        undoable: false,
-        untried: false,
-    };
-    outbox::advance(connection, &mv)?;
-    let mut row =
-        resume_waiting_task(connection, task_id, &decision.who, "a person knows that it was sent", decision.at)?;
-    if let Some(subtask) = row.task.subtasks.iter_mut().find(|subtask| subtask.step == action.step && !subtask.done) {
-        subtask.done = true;
-    }
-    row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "sent": "says a person" }));
-    store_task(connection, &mut row, decision.at)?;
-    let run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
-    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
-    Ok(vec![run.run_id])
-}
-
-/// Nobody answered in time: that means no.
+/// Expires items that nobody answered in time, which counts as a no. Returns the runs that go on.
 pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instant) -> Result<Vec<RunId>> {
     let mut runs = Vec::new();
     for row in item::overdue(connection, at)? {
-        item::close(connection, row.item_id, ItemState::Expired, "nobody answered in time", at)?;
+        item::close(connection, row.item_id, ItemState::Expired, EXPIRED, at)?;
         if row.action_id.is_some() {
             // What is behind it may be unreadable: then nothing goes on, and the others expire all the same.
-            runs.extend(
-                reject_action(connection, &row, "clock", "nobody answered in time", at).map(Some).skip_unreadable()?,
-            );
+            let rejected = reject_action(connection, &row, "clock", EXPIRED, at).map(Some).skip_unreadable()?;
+            runs.extend(rejected.into_iter().flatten());
         }
     }
     Ok(runs)
 }
 
-/// Out of waiting.
-fn resume_waiting_task(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: Instant) -> Result<TaskRow> {
-    let row = task::get(connection, task_id)?;
-    if row.task.status != TaskStatus::WaitingHitl {
-        return Ok(row);
-    }
-    let mv = task::StatusTransition {
-        account: &row.account,
-        from: row.task.status.as_str(),
-        to: TaskStatus::InProgress,
-        who,
-        why,
-        at,
-    };
-    task::set_status(connection, task_id, &mv)?;
-    task::get(connection, task_id)
+/// Takes an approval back within its grace.
+pub(in crate::store) fn revoke_approval(
+    connection: &Connection,
+    item_id: ItemId,
+    who: &str,
+    at: Instant,
+) -> Result<()> {
+    let item = load_item(connection, item_id)?;
+    let row = action_of_item(connection, &item)?;
+    apply_changes(connection, DecisionCause { item: &item, who, at }, &approval::revoke_approval(&row)).map(drop)
 }
 
-fn store_task(connection: &Connection, row: &mut TaskRow, at: Instant) -> Result<()> {
-    row.task.last_updated = at;
-    task::update(connection, &row.task, row.revision, None)?;
-    row.revision += 1;
-    Ok(())
+/// Replaces an action by one in other words, which is asked about in turn.
+pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) -> Result<()> {
+    let old = load_item(connection, edit.item_id)?;
+    if !item::replace(connection, edit.item_id, edit.at)? {
+        return Err(StoreError::Refused(format!("item {} is {} and cannot be edited", edit.item_id, old.state)));
+    }
+    let row = action_of_item(connection, &old)?;
+    let cause = DecisionCause { item: &old, who: &edit.who, at: edit.at };
+    apply_changes(connection, cause, &approval::replace_action(&row.action))?;
+    let run = old.run_id.unwrap_or(row.run_id);
+    outbox::plan(connection, &edit.action, run, &edit.who, edit.at)?;
+    item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
+}
+
+fn load_item(connection: &Connection, item_id: ItemId) -> Result<ItemRow> {
+    item::get(connection, item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {item_id}")))
 }
 
 fn claim_item(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
@@ -245,159 +134,4 @@ fn append_audit(connection: &Connection, decision: &Decision, row: &ItemRow) -> 
         detail: decision.reason.clone(),
     };
     audit::append(connection, &entry)
-}
-
-fn decide_task_step(
-    connection: &Connection,
-    decision: &Decision,
-    item: &ItemRow,
-    task_id: TaskId,
-) -> Result<Vec<RunId>> {
-    let row = task::get(connection, task_id)?;
-    if decision.kind == DecisionKind::Cancel {
-        task::edit::transition_task(
-            connection,
-            &row,
-            TaskStatus::Cancelled,
-            &decision.who,
-            &reason_or_default(decision, "cancelled"),
-            decision.at,
-        )?;
-        return Ok(Vec::new());
-    }
-    if row.task.status != TaskStatus::WaitingHitl {
-        return resume_parked_node(connection, decision, item, &row);
-    }
-    let why = reason_or_default(decision, "a person decided");
-    outbox::void_of_task(connection, &row, (&decision.who, &why), decision.at)?;
-    let mut row = resume_waiting_task(connection, task_id, &decision.who, &why, decision.at)?;
-    let step = body_text(item, "step");
-    match decision.kind {
-        DecisionKind::Skip => skip_step(connection, &mut row, step, decision)?,
-        _ => discard_step_output(connection, &mut row, step, decision)?,
-    }
-    let run = build_run_for_item(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
-    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
-    Ok(vec![run.run_id])
-}
-
-/// A run that parked before any tool: the task kept its state, and goes on where the run stopped, or not at all.
-fn resume_parked_node(
-    connection: &Connection,
-    decision: &Decision,
-    item: &ItemRow,
-    row: &TaskRow,
-) -> Result<Vec<RunId>> {
-    if decision.kind == DecisionKind::Skip {
-        return Ok(Vec::new());
-    }
-    let node = body_text(item, "node").parse().unwrap_or(NodeName::ExecuteTool);
-    let run = build_run_for_item(connection, item, row, "", node, decision.at)?;
-    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
-    Ok(vec![run.run_id])
-}
-
-fn body_text<'a>(item: &'a ItemRow, key: &str) -> &'a str {
-    item.body.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// A skipped step counts as dealt with; its output says that it was skipped and by whom.
-fn skip_step(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
-    let who = decision.who.as_str();
-    if let Some(subtask) = row.task.subtasks.iter_mut().find(|subtask| subtask.step == step && !subtask.done) {
-        subtask.done = true;
-    }
-    let output = json!({ "skipped": true, "by": who, "reason": decision.reason });
-    row.task.tool_output.get_or_insert_default().insert(step.to_owned(), output);
-    store_task(connection, row, decision.at)
-}
-
-/// What was planned in the failed attempt counts no more: a step with an output is one that was dealt with.
-fn discard_step_output(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
-    let planned = row.task.tool_output.as_mut().and_then(|output| output.remove(step));
-    if planned.is_none() {
-        return Ok(());
-    }
-    store_task(connection, row, decision.at)
-}
-
-/// A run that takes a step up again without an item behind it.
-pub(in crate::store::table) fn open_step_run(
-    connection: &Connection,
-    row: &TaskRow,
-    step: &str,
-    at: Instant,
-) -> Result<RunId> {
-    let new =
-        build_decision_run(connection, (&row.task.task_id.to_string(), None), row, step, NodeName::ExecuteTool, at)?;
-    run::open(connection, &new, &prepared::encode_state(&new.state)?, at)?;
-    Ok(new.run_id)
-}
-
-fn build_run_for_item(
-    connection: &Connection,
-    item: &ItemRow,
-    row: &TaskRow,
-    step: &str,
-    node: NodeName,
-    at: Instant,
-) -> Result<NewRun> {
-    build_decision_run(connection, (&item.item_id.to_string(), item.run_id), row, step, node, at)
-}
-
-fn build_decision_run(
-    connection: &Connection,
-    (because, parent_run): (&str, Option<RunId>),
-    row: &TaskRow,
-    step: &str,
-    node: NodeName,
-    at: Instant,
-) -> Result<NewRun> {
-    let generation = outbox::next_generation(connection, row.task.task_id, step)?;
-    // A yes that was taken back and given again in the same second is another decision.
-    let runs = run::count_of_task(connection, row.task.task_id)?;
-    Ok(NewRun {
-        run_id: RunId::derive(at, &["decision", because, &generation.to_string(), &runs.to_string()]),
-        account: row.account.clone(),
-        user: row.user.clone(),
-        kind: RunKind::Decision,
-        parent_run,
-        fork: None,
-        node,
-        task_id: Some(row.task.task_id),
-        state: RunState {
-            mail_id: row.mail_id,
-            mail_key: row
-                .mail_id
-                .map(|mail_id| ledger::read_entry(connection, mail_id))
-                .transpose()?
-                .map(|entry| entry.source_key),
-            task: Some(Arc::new(row.task.clone())),
-            facts: facts::of_task(connection, row.task.task_id)?,
-            rule: Some(row.rule.clone()),
-            generation,
-            ..RunState::default()
-        },
-    })
-}
-
-fn decide_mail(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
-    let mail_id =
-        item.mail_id.ok_or_else(|| StoreError::Refused("the item concerns neither a task nor a mail".into()))?;
-    if decision.kind == DecisionKind::Retry {
-        return ledger::retry_mail(connection, mail_id, &item.user, decision.at).map(|run| vec![run]);
-    }
-    ledger::record_outcome(
-        connection,
-        mail_id,
-        MailState::NoTask,
-        &reason_or_default(decision, "skipped by a person"),
-        None,
-        decision.at,
-    )?;
-    Ok(Vec::new())
-}
-
-fn reason_or_default(decision: &Decision, otherwise: &str) -> String {
-    if decision.reason.is_empty() { otherwise.to_owned() } else { decision.reason.clone() }
 }

@@ -91,6 +91,18 @@ pub(in crate::store) fn close(
     Ok(execute(connection, sql, values, "closing an item")? > 0)
 }
 
+/// Opens a decided item again.
+pub(in crate::store::table) fn reopen(connection: &Connection, item_id: ItemId, at: Instant) -> Result<()> {
+    let sql = "UPDATE item SET state = 'open', decision = '', reason = '', updated_at = ?2 WHERE item_id = ?1 AND state = 'decided'";
+    execute(connection, sql, (item_id.to_string(), at.to_string()), "opening an item again").map(drop)
+}
+
+/// Voids an open item whose action is replaced by another. Returns whether there was one.
+pub(in crate::store::table) fn replace(connection: &Connection, item_id: ItemId, at: Instant) -> Result<bool> {
+    let sql = "UPDATE item SET state = 'void', reason = 'edited', updated_at = ?2 WHERE item_id = ?1 AND state = 'open' AND kind = 'action'";
+    Ok(execute(connection, sql, (item_id.to_string(), at.to_string()), "replacing an item")? > 0)
+}
+
 pub(in crate::store) fn void_of_task(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE item SET state = 'void', reason = ?2, updated_at = ?3 WHERE task_id = ?1 AND state = 'open'";
     execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding items").map(drop)

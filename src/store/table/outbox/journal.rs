@@ -4,19 +4,12 @@ use rusqlite::Connection;
 
 use super::OutboxReader;
 use crate::{
-    model::{ActionId, Instant, OutboxRow, nightly::CorrectionKind},
+    model::{ActionId, Instant, JournalRow, nightly::CorrectionKind},
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
         table::{approval, execute, outbox, parse_column, query_optional, query_readable},
     },
 };
-
-/// An R1 effect that can be taken back.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct JournalRow {
-    pub row: OutboxRow,
-    pub done_at: Instant,
-}
 
 /// The line before an R1 effect is taken back, and the one after.
 pub(in crate::store) fn record_undo(

@@ -1,19 +1,19 @@
 //! What a person does to a task. An edit voids what was waiting to happen in its name, in the same transaction.
 
 use rusqlite::Connection;
-use serde_json::Value;
 
 use crate::{
+    approval::{self, FieldChange, FieldCorrection, TaskChange, TaskEditOutcome},
     model::{
-        ActionId, Instant, NewReminder, Rerank, Subtask, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
-        nightly::CorrectionKind, task::INSTRUCTION,
+        ActionId, Instant, NewReminder, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
+        nightly::CorrectionKind,
     },
     store::{
         error::{Result, StoreError},
         prepared::build_task_entry_with_due_vectors,
         session::Session,
         table::{
-            approval::{decision, item},
+            approval::{change, item},
             audit,
             document::search_index,
             execute,
@@ -52,25 +52,16 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
         return Ok(new.task_id);
     }
     let row = task::get(session, edit.task_id)?;
-    if edit.kind == TaskEditKind::Reopen {
-        return reopen(session, &row, edit);
-    }
-    if row.task.status.is_terminal() {
-        let advice = "reopen it first with `adjutant tasks undo`";
-        return Err(StoreError::Refused(format!("task {} is {}: {advice}", task_label(&row), row.task.status)));
-    }
-    match &edit.kind {
-        TaskEditKind::Done => transition_task(session, &row, TaskStatus::Done, "person", &edit.why, edit.at)?,
-        TaskEditKind::Cancel => transition_task(session, &row, TaskStatus::Cancelled, "person", &edit.why, edit.at)?,
-        TaskEditKind::Snooze(until) => snooze(session, &row, *until, edit)?,
-        TaskEditKind::InstructStep { step, words } => instruct_step(session, &row, step, words, edit)?,
-        _ => change_field(session, &row, edit)?,
+    match approval::plan_task_edit(&row, edit)? {
+        TaskEditOutcome::Reopen => return reopen(session, &row, edit),
+        TaskEditOutcome::End(to) => transition_task(session, &row, to, PERSON, &edit.why, edit.at)?,
+        TaskEditOutcome::Snooze(until) => snooze(session, &row, until, edit)?,
+        TaskEditOutcome::RedoStep { step, words, changes } => {
+            instruct_step(session, &row, (&step, &words), &changes, edit)?;
+        }
+        TaskEditOutcome::Change(change) => change_field(session, &row, &change, edit)?,
     }
     Ok(edit.task_id)
-}
-
-fn task_label(row: &TaskRow) -> String {
-    row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string())
 }
 
 /// Along legal pairs, each with its own line of history, and everything pending in the task's name made void.
@@ -83,7 +74,7 @@ pub(in crate::store) fn transition_task(
     at: Instant,
 ) -> Result<()> {
     let mut from = row.task.status;
-    for next in status_path(from, to) {
+    for next in approval::status_path(from, to) {
         let mv = task::StatusTransition { account: &row.account, from: from.as_str(), to: next, who, why, at };
         task::set_status(connection, row.task.task_id, &mv)?;
         from = next;
@@ -113,16 +104,6 @@ pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]
     Ok(true)
 }
 
-/// The shortest legal way.
-fn status_path(from: TaskStatus, to: TaskStatus) -> Vec<TaskStatus> {
-    if to == TaskStatus::Cancelled {
-        return vec![to];
-    }
-    let line = [TaskStatus::New, TaskStatus::Ready, TaskStatus::InProgress, TaskStatus::Done];
-    let from = if from == TaskStatus::WaitingHitl { TaskStatus::Ready } else { from };
-    line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
-}
-
 fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
     item::void_of_task(connection, row.task.task_id, why, at)
@@ -143,8 +124,8 @@ pub(in crate::store::table) fn void_actions(
     Ok(())
 }
 
-/// Who edits a task, and why what it waited for is void.
-const EDITED: (&str, &str) = ("person", "the task was edited");
+/// Who edits a task.
+const PERSON: &str = "person";
 
 fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
     let text = until.map(|at| at.to_string());
@@ -157,42 +138,36 @@ fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: 
 }
 
 /// The agent takes its step up again, with the person's words.
-fn instruct_step(connection: &Connection, row: &TaskRow, step: &str, words: &str, edit: &TaskEdit) -> Result<()> {
-    if !row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done) {
-        return Err(StoreError::Refused(format!("task {} has no open step '{step}'", task_label(row))));
-    }
-    void_actions(connection, row, EDITED, edit.at)?;
+fn instruct_step(
+    connection: &Connection,
+    row: &TaskRow,
+    (step, words): (&str, &str),
+    changes: &[TaskChange],
+    edit: &TaskEdit,
+) -> Result<()> {
+    void_actions(connection, row, (PERSON, approval::EDITED), edit.at)?;
     let mut row = task::get(connection, row.task.task_id)?;
-    row.task.context.more.insert(INSTRUCTION.to_owned(), Value::from(words));
-    if let Some(output) = row.task.tool_output.as_mut() {
-        output.remove(step);
+    for change in changes {
+        change.apply_to(&mut row.task);
     }
     row.task.last_updated = edit.at;
     task::update(connection, &row.task, row.revision, None)?;
     record_edit(connection, &row, "instruction", "", words, edit)?;
-    decision::open_step_run(connection, &row, step, edit.at).map(drop)
+    change::open_step_run(connection, &row, step, edit.at).map(drop)
 }
 
 /// Priority, wording, deadline or a step.
-fn change_field(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
-    let mut changed = row.task.clone();
-    changed.last_updated = edit.at;
-    let (field, from, to) = apply_field_edit(&mut changed, edit)?;
-    task::update(session, &changed, row.revision, None)?;
-    record_edit(session, row, field, &from, &to, edit)?;
-    update_dependents(session, row, &changed, edit)?;
-    match field {
-        "priority" => record_correction(session, row, CorrectionKind::Priority, (&from, &to), edit),
-        "objective" => {
-            record_correction(session, row, CorrectionKind::Objective, ("", ""), edit)?;
-            void_actions(session, row, EDITED, edit.at)
-        }
-        "deadline" => {
-            record_correction(session, row, CorrectionKind::Deadline, ("", ""), edit)?;
-            void_actions(session, row, EDITED, edit.at)
-        }
-        _ => Ok(()),
+fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &TaskEdit) -> Result<()> {
+    task::update(session, &change.task, row.revision, None)?;
+    record_edit(session, row, change.field, &change.from, &change.to, edit)?;
+    update_dependents(session, row, &change.task, edit)?;
+    if let Some(FieldCorrection { kind, from, to }) = &change.correction {
+        record_correction(session, row, *kind, (from, to), edit)?;
     }
+    if change.voids_actions {
+        void_actions(session, row, (PERSON, approval::EDITED), edit.at)?;
+    }
+    Ok(())
 }
 
 /// What it waited for is void: the open step is the person's now.
@@ -206,29 +181,6 @@ fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str),
         at,
     };
     task::set_status(connection, row.task.task_id, &mv)
-}
-
-/// Changes the task; the field with its old and new value.
-fn apply_field_edit(task: &mut Task, edit: &TaskEdit) -> Result<(&'static str, String, String)> {
-    match &edit.kind {
-        TaskEditKind::Priority(level) => {
-            let old = std::mem::replace(&mut task.priority, *level);
-            Ok(("priority", old.to_string(), level.to_string()))
-        }
-        TaskEditKind::Objective(text) => {
-            Ok(("objective", std::mem::replace(&mut task.objective, text.clone()), text.clone()))
-        }
-        TaskEditKind::Deadline(text, _) => {
-            let old = std::mem::replace(&mut task.context.deadline, text.clone());
-            Ok(("deadline", old.unwrap_or_default(), text.clone().unwrap_or_default()))
-        }
-        TaskEditKind::StepDone(step) => {
-            let found = task.subtasks.iter_mut().find(|subtask: &&mut Subtask| &subtask.step == step && !subtask.done);
-            found.ok_or_else(|| StoreError::NotFound(format!("open step '{step}'")))?.done = true;
-            Ok(("step", format!("{step}: open"), format!("{step}: done")))
-        }
-        other => Err(StoreError::Refused(format!("not a change of a field: {other:?}"))),
-    }
 }
 
 /// What else depends on the changed field.
@@ -304,27 +256,8 @@ fn record_correction(
 
 /// A successor takes over the number; the old row stays as it ended.
 fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
-    if !row.task.status.is_terminal() {
-        return Err(StoreError::Refused(format!(
-            "task {} is {}: there is nothing to take back",
-            task_label(row),
-            row.task.status
-        )));
-    }
-    if row.number.is_none() {
-        return Err(StoreError::Refused(format!(
-            "task {} was reopened already; its successor carries on",
-            task_label(row)
-        )));
-    }
-    let before = status_before_end(session, row)?;
-    let mut successor = row.task.clone();
-    successor.task_id = TaskId::derive(edit.at, &["reopen", &row.task.task_id.to_string()]);
-    successor.created_at = edit.at;
-    successor.last_updated = edit.at;
-    successor.status = TaskStatus::New;
-    successor.result_summary = None;
-    successor.context.more.insert("reopened_from".into(), Value::from(row.task.task_id.to_string()));
+    let before = approval::status_after_reopening(row, status_before_end(session, row)?);
+    let successor = approval::reopen_task(row, edit.at);
     let sql = "UPDATE task_owner SET number = NULL WHERE task_id = ?1";
     execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
     let known =
@@ -342,30 +275,18 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     Ok(successor.task_id)
 }
 
-/// Where it stood before it ended; a wait for a person becomes work in progress, because what it waited for is void.
-fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<TaskStatus> {
+/// Returns the status in which the task stood before it ended.
+fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<Option<TaskStatus>> {
     let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC";
-    let ended = row.task.status.as_str();
-    let before =
-        query_first_readable(connection, sql, (row.task.task_id.to_string(), ended), "reading history", |found| {
-            parse_column(found, 0)
-        })?;
-    Ok(match before {
-        Some(TaskStatus::WaitingHitl) => TaskStatus::InProgress,
-        // Completing by hand walks through IN_PROGRESS; what a person reopens waits for them again.
-        Some(TaskStatus::InProgress) if row.task.subtasks.iter().any(|subtask| !subtask.done) => TaskStatus::InProgress,
-        Some(status) if !status.is_terminal() => status,
-        _ => TaskStatus::Ready,
-    })
+    let values = (row.task.task_id.to_string(), row.task.status.as_str());
+    query_first_readable(connection, sql, values, "reading history", |found| parse_column(found, 0))
 }
 
 /// New rules or a new day give an open task another level. A person's own level stands.
 pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Result<()> {
     let row = task::get(connection, rerank.task_id)?;
-    if row.hand_ranked || row.task.status.is_terminal() {
-        return Err(StoreError::Conflict(format!("task {} is not for rules to rank", rerank.task_id)));
-    }
-    let changed = Task { priority: rerank.priority, last_updated: rerank.at, ..row.task.clone() };
+    let changed = approval::rerank_task(&row, rerank)
+        .ok_or_else(|| StoreError::Conflict(format!("task {} is not for rules to rank", rerank.task_id)))?;
     task::update(connection, &changed, rerank.revision, Some(&rerank.rule))?;
     let entry = history::HistoryEntry {
         field: "priority",

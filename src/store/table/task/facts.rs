@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 
 use super::TaskReader;
 use crate::{
-    model::{Facts, MailId, TaskId, UrgencyOrigin},
+    model::{Facts, MailId, RankableTask, TaskId, UrgencyOrigin},
     store::{
         error::Result,
         table::{execute, mail::MailReader, parse_column, parse_optional_column, query_optional, query_readable},
@@ -86,15 +86,6 @@ pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Resu
 /// The columns [`facts_row`] reads, of the table with this name in a query.
 pub(in crate::store) fn qualified_columns(table: &str) -> String {
     FIELDS.split(", ").map(|field| format!("{table}.{}", field.trim())).collect::<Vec<_>>().join(", ")
-}
-
-/// An open task that rules may rank again: its facts, its level and the revision they were read at.
-pub struct RankableTask {
-    pub task_id: TaskId,
-    pub revision: i64,
-    pub priority: crate::model::Priority,
-    pub rule: String,
-    pub facts: Facts,
 }
 
 impl TaskReader<'_> {

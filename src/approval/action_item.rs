@@ -1,4 +1,4 @@
-//! An action a person is asked about: with its terms, and the item that asks.
+//! The item that asks a person about an action, and the terms that their approval will be bound to.
 
 use chrono::Duration;
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use crate::{
     policy::EffectPolicy,
 };
 
-/// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.
+/// Binds the action to the policy, an expiry and a nonce, all of which an approval covers. `salt` tells apart two requests
+/// for the same action.
 pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
     let hours = match action.effect {
         Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
@@ -25,7 +26,7 @@ pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Inst
     action
 }
 
-/// The item that asks about it.
+/// Returns the item that asks about an action.
 pub fn new_approval_item(
     action: &Action,
     class: RiskClass,
