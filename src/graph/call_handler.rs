@@ -62,7 +62,9 @@ pub enum CallError {
     Failed(#[from] anyhow::Error),
 }
 
+/// The result of a call.
 pub type CallResult<T = CallReply> = Result<T, CallError>;
+/// The future of a reply, boxed because the handler is a trait object.
 pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = CallResult> + Send + 'a>>;
 
 /// A reply, with what must be stored together with it.
@@ -180,6 +182,7 @@ impl LiveCallHandler {
         })
     }
 
+    /// Calls the model. Fails only when no model is configured, which a node knows beforehand.
     async fn call_model(&self, asker: CallContext<'_>, inquiry: &PromptInput) -> CallResult {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.call(&self.store, asker, inquiry).await?;
@@ -242,6 +245,7 @@ impl LiveCallHandler {
         })
     }
 
+    /// Returns the newest mails of a conversation, each cut to a preview.
     fn read_thread(&self, head: &RunIdentity, thread: &str) -> CallResult<ReplyJson> {
         let mails = self.store.read_blocking(|reader| reader.mails().of_thread(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
@@ -304,6 +308,7 @@ fn truncate_to_preview(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
+/// Encodes a reply in the form in which it is recorded.
 pub(super) fn encode_reply(value: &impl serde::Serialize) -> CallResult<ReplyJson> {
     Ok(ReplyJson::encode(value).context("a reply could not be encoded")?)
 }

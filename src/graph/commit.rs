@@ -65,6 +65,7 @@ impl CheckpointCommitter {
         Ok(())
     }
 
+    /// Hands a checkpoint to the store's writer without waiting for it.
     fn send(&self, checkpoint: &Arc<Checkpoint>) -> Advance<InFlightCheckpoint> {
         let pending = self.store.enqueue(Write::Checkpoint(Arc::clone(checkpoint)))?;
         Ok(InFlightCheckpoint { checkpoint: Arc::clone(checkpoint), pending })

@@ -188,6 +188,7 @@ impl RunDriver {
         self.supervisor.watch_node(input.run.run_id, node, || self.nodes.get(node).evaluate(input))
     }
 
+    /// Returns the input of a node for the run as it stands.
     pub(super) fn node_input<'a>(
         &self,
         run: &'a ActiveRun,

@@ -102,6 +102,7 @@ impl Engine {
         }
     }
 
+    /// Waits for a permit, then drives the run in a task of its own.
     async fn spawn_with_permit(&self, run: ActiveRun) {
         // There is no permit only when the process ends. The run is resumed at the next start.
         let Some(permit) = self.supervisor.acquire_permit().await else { return };

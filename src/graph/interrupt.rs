@@ -5,7 +5,7 @@ use crate::store::StoreError;
 
 /// Everything that a step of a run can lead to except the next step.
 pub(super) enum Interrupt {
-    /// There is nothing more to do for the run in this process: it has ended, another process drives it, or this
+    /// There is nothing more to do for the run here: it has ended, somebody else has ended or advanced it, or the
     /// process stops.
     Stop,
     /// The task was changed while the run worked on it. The run is read again from the store.
@@ -28,7 +28,7 @@ impl From<anyhow::Error> for Interrupt {
 impl From<StoreError> for Interrupt {
     fn from(error: StoreError) -> Self {
         match error {
-            // Nothing is wrong with the run: the process is stopping, or another one drives the run.
+            // Nothing is wrong with the run: the process is stopping, or somebody else has ended or advanced the run.
             StoreError::Stopped | StoreError::RunTakenOver(_) => Self::Stop,
             StoreError::Conflict(_) => Self::Reload,
             error => Self::Fail(error.into()),

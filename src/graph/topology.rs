@@ -99,6 +99,7 @@ impl GraphTopology {
         Ok(shape)
     }
 
+    /// Returns the graph's index of a place, which is added if it is new.
     fn find_or_add_target(&mut self, place: Place) -> NodeIndex {
         let known = self.graph.node_indices().find(|index| self.graph.node_weight(*index) == Some(&place));
         known.unwrap_or_else(|| self.graph.add_node(place))
@@ -140,6 +141,7 @@ impl GraphTopology {
         Ok(())
     }
 
+    /// Returns where the edges for a move lead. A valid topology has at most one.
     fn edge_targets(&self, node: NodeName, outcome: MoveKind) -> impl Iterator<Item = Place> + '_ {
         let from =
             self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));

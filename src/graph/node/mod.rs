@@ -26,6 +26,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
+    /// Returns the five nodes of the product.
     pub fn shipped(me: &Arc<Me>, tools: &Arc<Registry>) -> Self {
         Self {
             plan_step: Box::new(plan_step::PlanStep { me: Arc::clone(me), tools: Arc::clone(tools) }),

@@ -33,6 +33,7 @@ fn request_model_call(inquiry: Option<PromptInput>) -> Option<NodeOutput> {
     inquiry.map(|inquiry| NodeOutput::from_call(Call::Model { inquiry: Box::new(inquiry) }))
 }
 
+/// Returns the tasks that the output opens.
 fn opened_tasks(step: &NodeOutput) -> impl Iterator<Item = &Task> {
     step.changes.iter().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_ref()),
