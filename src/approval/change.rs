@@ -104,6 +104,7 @@ impl Grant<'_> {
     }
 }
 
+/// Returns the refusal of an approval, which names the item.
 pub(super) fn not_approved(item_id: ItemId, why: &str) -> DecisionError {
     DecisionError::Refused(format!("item {item_id} was not approved: {why}"))
 }

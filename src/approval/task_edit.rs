@@ -121,6 +121,7 @@ pub fn status_path(from: TaskStatus, to: TaskStatus) -> Vec<TaskStatus> {
     line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
 }
 
+/// Refuses a task that has not ended, and one that was reopened already and has a successor.
 fn ensure_reopenable(row: &TaskRow) -> Result<(), DecisionError> {
     let label = task_label(row);
     if !row.task.status.is_terminal() {

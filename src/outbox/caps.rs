@@ -143,6 +143,7 @@ impl RateWindows {
     }
 }
 
+/// Returns the error with the time of the next try, at most the retry interval ahead.
 fn cap_exceeded(reason: String, free: Instant, now: Instant) -> CapExceeded {
     CapExceeded { reason: format!("waits: {reason}"), until: free.min(now.plus(MAX_RETRY_INTERVAL)) }
 }

@@ -20,6 +20,7 @@ use crate::{
 const AFTER_REPLACED: std::time::Duration = std::time::Duration::from_secs(60);
 /// The result of an effect when the witness knows of a send of it that the database does not know.
 pub(super) const FORGOTTEN_SEND: &str = "its sending was begun before the data were put back from a copy";
+/// The result of an effect whose row was changed outside the program or by a fault of the disk.
 const DIGEST_MISMATCH: &str = "its stored bytes do not match their digest";
 
 /// Judges effects. Clones share the settings and the rate windows.

@@ -11,6 +11,7 @@ use crate::{
     source::{Busy, CalendarEvent, Mailbox, SourceError},
 };
 
+/// The result of an effect whose account has no mailbox, because it was removed from the configuration.
 pub(super) const NO_MAILBOX: &str = "the account's mailbox is not configured any more";
 
 /// The registered mailboxes. Clones share them.

@@ -51,6 +51,7 @@ pub(super) struct AttemptOutcome {
 }
 
 impl PendingEffect {
+    /// Returns whether the effect sends a message, and so passes through the states of a send.
     pub(super) fn is_message(&self) -> bool {
         matches!(self.action.effect, Effect::Send { .. })
     }
