@@ -87,7 +87,7 @@ fn find_unique_by_id_part<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String
     let mut matching: Vec<T> =
         rows.into_iter().filter(|row| id(row).starts_with(part) || id(row).ends_with(part)).collect();
     if matching.len() > 1 {
-        return Err(NotFound(format!("'{part}' fits {} ids; give more of it", matching.len())));
+        return Err(NotFound(format!("'{part}' matches {} ids; type more of it", matching.len())));
     }
     Ok(matching.pop())
 }

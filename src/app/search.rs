@@ -105,7 +105,7 @@ impl SearchUseCases<'_> {
             }
             anyhow::ensure!(
                 moved.elapsed() < STALL_TIMEOUT,
-                "the daemon has not learned anything for a minute; it still may"
+                "the daemon has made no progress for a minute; it may still go on"
             );
             tokio::time::sleep(POLL_INTERVAL).await;
         }

@@ -84,7 +84,7 @@ fn watch_maildir(followed: &FollowedAccount, hint: &Arc<Notify>) -> Option<Maild
     let MailLocation::Maildir(maildir) = &followed.location else { return None };
     let account = &followed.intake.account_intake.account;
     let watch = maildir.watch(Arc::clone(hint));
-    watch.inspect_err(|error| tracing::warn!(%account, %error, "events are off")).ok()
+    watch.inspect_err(|error| tracing::warn!(%account, %error, "no file events; only polling")).ok()
 }
 
 /// Reports each mail once, when it and its tasks have been processed.

@@ -22,7 +22,7 @@ pub(super) async fn index_pending_documents(shared: DaemonContext) {
                     pause = Duration::ZERO;
                 }
             }
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "the memory could not be tended"),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "documents could not be embedded"),
         }
         app.memory.unload_if_idle();
     }

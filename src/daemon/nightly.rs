@@ -17,7 +17,7 @@ pub(super) async fn run_nightly_when_due(shared: DaemonContext) {
             Ok(Some(report)) => shared.send_event(WorkerEvent::NightlyDone(Box::new(report))),
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again")
+                tracing::warn!(error = format!("{error:#}"), "the nightly job failed; it is tried again")
             }
         }
         if !shared.sleep_unless_stopped(CHECK_INTERVAL).await {

@@ -29,7 +29,7 @@ pub(super) async fn maintain_queue(shared: DaemonContext) {
                 let problem = format!("{error:#}");
                 // Reported once; an unusable folder would otherwise be reported every few seconds.
                 if told != problem {
-                    tracing::warn!(error = problem, "the approval queue could not be tended");
+                    tracing::warn!(error = problem, "the approval queue could not be maintained");
                     told = problem;
                 }
             }

@@ -64,7 +64,7 @@ impl CallRecorder {
             _ => match self.make_call(run, call, now).await {
                 // Context documents are a help, not a need: the run goes on without them, and so does a replay.
                 Err(error) if matches!(call, Call::Recall { .. }) => {
-                    tracing::warn!(run.id = %run.run_id(), error = format!("{error:#}"), "nothing could be recalled");
+                    tracing::warn!(run.id = %run.run_id(), error = format!("{error:#}"), "no context documents could be looked up");
                     encode_reply(&Vec::<ContextDoc>::new())?
                 }
                 reply => {

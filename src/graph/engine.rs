@@ -208,7 +208,7 @@ impl Engine {
         // A hanging node cannot be waited for. Its run was parked, or is resumed at the next start.
         let patience = self.driver.limits.node_timeout + self.driver.limits.call_timeout;
         if tokio::time::timeout(patience, self.tracker.wait()).await.is_err() {
-            tracing::error!("a node did not come back; stopping without it");
+            tracing::error!("a node hangs; stopping without it");
         }
     }
 }

@@ -47,7 +47,7 @@ impl AccountUseCases<'_> {
             at: self.app.clock.now(),
         };
         if let Err(error) = self.app.store.write(Write::RecordAccountCondition(condition)).await {
-            tracing::warn!(%account, %error, "how an account is doing could not be noted");
+            tracing::warn!(%account, %error, "the condition of an account could not be recorded");
         }
     }
 }

@@ -33,7 +33,7 @@ impl AccountUseCases<'_> {
         let value = now.to_string();
         self.app.store.write(crate::store::Write::StoreSetting { name: SEEDED.into(), value }).await?;
         let account = AccountId::from(SAMPLES_ACCOUNT);
-        tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox is there");
+        tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox was created");
         Ok(())
     }
 }

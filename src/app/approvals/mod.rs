@@ -437,7 +437,7 @@ fn obstacle(row: &OutboxRow, policy: &EffectPolicy, now: Instant) -> Option<Stri
     if policy.is_broken {
         return Some(EffectPolicy::BROKEN.into());
     }
-    (terms.policy != policy.version).then(|| "the policy has changed; it is asked anew in a moment".into())
+    (terms.policy != policy.version).then(|| "the policy has changed; you are asked again in a moment".into())
 }
 
 /// Returns whether the item can be approved; the other kinds need another answer.

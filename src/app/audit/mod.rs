@@ -63,7 +63,7 @@ impl AuditUseCases<'_> {
             return;
         }
         if let Err(error) = self.evidence().record_head(&self.app.store, self.app.clock.now()).await {
-            tracing::warn!(error = format!("{error:#}"), "the end of the audit chain could not be noted");
+            tracing::warn!(error = format!("{error:#}"), "the head of the audit chain could not be recorded");
         }
     }
 

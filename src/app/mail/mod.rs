@@ -69,7 +69,7 @@ impl MailUseCases<'_> {
             None => format!("{} is not muted: its mail opens tasks again", row.sender),
             Some(false) => format!("{} is muted: its mail opens no task", row.sender),
             Some(true) => format!(
-                "unverified mail of {0} is muted, for nobody vouches that {0} wrote this one; verified mail of {0} still opens tasks",
+                "unverified mail of {0} is muted, because nobody confirms that {0} wrote this one; verified mail of {0} still opens tasks",
                 row.sender
             ),
         })

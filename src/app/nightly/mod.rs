@@ -180,7 +180,7 @@ impl NightlyUseCases<'_> {
     fn schedule(self) -> anyhow::Result<NightlySchedule> {
         let line = &self.app.config.nightly_schedule;
         NightlySchedule::new(line, self.app.config.me.time_zone)
-            .ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
+            .ok_or_else(|| anyhow::anyhow!("'{line}' is not a cron line"))
     }
 
     /// Returns everything the learning depends on. A rules file that was cut off counts as empty, so that nothing is
@@ -266,7 +266,7 @@ impl NightlyUseCases<'_> {
                 RewriteOutcome::ChangedMeanwhile => {}
             }
         }
-        tracing::warn!("the rules are being edited; nothing was learned tonight");
+        tracing::warn!("the rules are being edited; nothing was learned this time");
         let files = self.app.rules().read_files_or_no_rules()?;
         Ok((LearningOutcome { rules: files.rules, guidelines: files.guidelines, ..LearningOutcome::default() }, None))
     }

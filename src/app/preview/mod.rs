@@ -136,7 +136,7 @@ impl PreviewUseCases<'_> {
             for (found, raw) in read.mails {
                 let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
                 let read = self.read_with_time_limit(move || {
-                    let mail = parse_mail(&raw.context("it cannot be had")?, &trust)?;
+                    let mail = parse_mail(&raw.context("it cannot be fetched")?, &trust)?;
                     Ok(Some(mail).filter(|_| incoming))
                 });
                 match read {

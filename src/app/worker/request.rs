@@ -70,7 +70,10 @@ impl WorkerUseCases<'_> {
                 self.app.store.write(Write::UpdateRequest { request, answer: Some("null".into()) }).await?;
                 return Ok(None);
             }
-            anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
+            anyhow::ensure!(
+                std::time::Instant::now() < deadline,
+                "the daemon has not answered yet; it may still do it"
+            );
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
