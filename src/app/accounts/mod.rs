@@ -30,7 +30,8 @@ impl AccountUseCases<'_> {
         Ok(self.app.store.read(|reader| reader.accounts().list()).await?)
     }
 
-    /// Lets an account act, only observe, or retire. An imported account can never act.
+    /// Lets an account act, only observe, or retire. Retiring cancels its open tasks and is final. An imported account can
+    /// never act.
     pub async fn set_mode(self, account: &str, mode: AccountMode) -> anyhow::Result<()> {
         let account = AccountId::from(account);
         let known = self.list().await?;
