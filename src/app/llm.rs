@@ -1,4 +1,6 @@
-//! The model behind the use cases: whether there is one, what it costs, whether its budget is gone.
+//! The use cases of the language model: starting and stopping it, its cost, and whether it can be used. Every request
+//! that may have cost something is recorded, also after a crash, so that the budget is never exceeded unnoticed. A
+//! model that fails never fails a use case.
 
 use std::sync::Arc;
 
@@ -19,23 +21,23 @@ use crate::{
     store::Write,
 };
 
-/// What was spent on the model, by day, node and rule.
+/// What the model cost, by day, node and rule.
 #[derive(Debug, Serialize)]
 pub struct CostReport {
     pub provider: Provider,
     pub model: String,
-    /// Local date.
+    /// The local date.
     pub today: String,
     pub spent_today: ModelUsage,
     pub budget: BudgetLimits,
-    /// Whether money is counted at all.
+    /// Whether the configuration has prices, so that money is counted.
     pub priced: bool,
-    /// Since when today's budget turns questions away.
+    /// Since when today's budget is exhausted; none while it is not.
     pub gone_since: Option<Instant>,
     pub rows: Vec<CostRow>,
 }
 
-/// The model as `doctor` found it.
+/// The answer of the model to the question of `doctor`.
 #[derive(Debug, Serialize)]
 pub struct ModelHealth {
     pub provider: Provider,
@@ -44,7 +46,9 @@ pub struct ModelHealth {
     pub note: String,
     pub took_ms: u64,
     pub spent: ModelUsage,
+    /// Since when today's budget is exhausted; none while it is not.
     pub gone_since: Option<Instant>,
+    /// What is wrong with the guidelines file.
     pub guidelines_warning: Option<String>,
 }
 
@@ -55,7 +59,8 @@ pub struct ModelUseCases<'a> {
 }
 
 impl ModelUseCases<'_> {
-    /// Whoever answers the nodes' questions to a model; none when there is none.
+    /// Returns the caller of the model for nodes; none when no model is configured. Records the lost cost of a crash
+    /// first.
     pub(super) async fn start(self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
         let Some(settings) = &self.app.config.llm else { return Ok(None) };
         self.record_crash_cost(settings).await?;
@@ -63,6 +68,7 @@ impl ModelUseCases<'_> {
         Ok(Some(Arc::new(self.build(settings, Arc::new(wire))?)))
     }
 
+    /// Returns a caller whose budget starts with what was spent today by any process.
     fn build(self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.local_date();
         let spent = self.app.store.read_blocking(|reader| reader.model_calls().usage_on(&today))?;
@@ -70,7 +76,8 @@ impl ModelUseCases<'_> {
         Ok(NodeModelCaller::new(desk, self.app.home.guidelines_file(), self.app.config.me.time_zone))
     }
 
-    /// After a crash: what may have been spent unseen counts as spent.
+    /// Records the highest possible cost of the calls that were under way when the last process crashed, so that the
+    /// budget is never exceeded unnoticed.
     async fn record_crash_cost(self, settings: &LlmSettings) -> anyhow::Result<()> {
         let in_use = self.app.store.read(|reader| reader.settings().get(MODEL_IN_USE)).await?;
         if in_use.is_none_or(|mark| mark.is_empty()) {
@@ -82,7 +89,7 @@ impl ModelUseCases<'_> {
         Ok(())
     }
 
-    /// At an orderly end: what was given up in the middle is counted at its worst, and nothing else is in doubt.
+    /// Records the highest possible cost of calls that were cut off by the shutdown. No other cost is unknown then.
     pub(super) async fn stop(self, model: &NodeModelCaller) -> anyhow::Result<()> {
         let lost = model.model.take_unrecorded();
         if let Some(settings) = self.app.config.llm.as_ref().filter(|_| lost != ModelUsage::default()) {
@@ -91,6 +98,7 @@ impl ModelUseCases<'_> {
         model.clear_in_use_flag(&self.app.store).await
     }
 
+    /// Stores a cost for which there is no reply.
     async fn record_lost_cost(self, settings: &LlmSettings, spent: ModelUsage, note: String) -> anyhow::Result<()> {
         let call = ModelCall {
             about: String::new(),
@@ -109,6 +117,7 @@ impl ModelUseCases<'_> {
         self.record_own_call("stopped", call).await
     }
 
+    /// Stores a model call that belongs to no run.
     async fn record_own_call(self, node: &str, call: ModelCall) -> anyhow::Result<()> {
         let new = NewModelCall {
             run: None,
@@ -128,7 +137,8 @@ impl ModelUseCases<'_> {
         self.app.clock.now().day_in(self.app.config.me.time_zone)
     }
 
-    /// One tiny question, to see whether anybody answers.
+    /// Puts the smallest possible question to the model, to see whether it answers. Returns none when no model is
+    /// configured.
     pub(super) async fn check_health(self) -> anyhow::Result<Option<ModelHealth>> {
         let Some(settings) = &self.app.config.llm else { return Ok(None) };
         let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
@@ -153,13 +163,14 @@ impl ModelUseCases<'_> {
             gone_since,
             guidelines_warning: crate::rules::guidelines::load(&self.app.home.guidelines_file()).warning,
         };
+        // The question of `doctor` costs money too, so it counts against the budget.
         if call.outcome.was_attempted() {
             self.record_own_call("doctor", call).await?;
         }
         Ok(Some(health))
     }
 
-    /// None when there is no model and never was.
+    /// Returns the cost of the last `days` days; none when there is no model and never was one.
     pub async fn report_cost(self, days: u32) -> anyhow::Result<Option<CostReport>> {
         let today = self.local_date();
         let since = self.app.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
@@ -188,7 +199,7 @@ impl ModelUseCases<'_> {
         }))
     }
 
-    /// What every door says when the model is on and cannot be used.
+    /// Returns why the configured model cannot be used, as interfaces show it; none when it can.
     pub fn warning(self) -> Option<String> {
         self.app.config.llm.as_ref()?;
         let today = self.local_date();
@@ -210,7 +221,7 @@ impl ModelUseCases<'_> {
     }
 }
 
-/// The smallest question there is, with nothing of the person's in it.
+/// Returns the smallest possible prompt, which contains nothing of the person's data.
 fn smallest_prompt() -> anyhow::Result<PromptInput> {
     let message = QuotedMessage {
         handle: "M0".into(),

@@ -1,5 +1,6 @@
-//! The use cases, one handle per area: `app.tasks()`, `app.approvals()`, `app.rules()`. An interface decodes, calls one
-//! method of a handle and encodes; nothing in here or below knows an interface.
+//! The use cases, on one handle per area: `app.tasks()`, `app.approvals()`, `app.rules()` and so on. An interface
+//! decodes its input, calls one method of a handle and encodes the result. Nothing in this module or below it knows an
+//! interface, so that the command line and every later interface behave alike.
 
 mod accounts;
 mod approvals;
@@ -51,11 +52,13 @@ use crate::{
     witness::{DataReplaced, OpenFiles, Witness},
 };
 
-/// The one person of a default installation.
+/// The only person of a default installation.
 const DEFAULT_USER: &str = "me";
-/// Where tasks live that came from no mailbox.
+/// The account of tasks that came from no mailbox.
 const LOCAL_ACCOUNT: &str = "local";
 
+/// An open home: its configuration, its database and everything that use cases share. Clones are cheap and share the
+/// same database connections.
 #[derive(Clone)]
 pub struct App {
     pub home: Home,
@@ -65,15 +68,16 @@ pub struct App {
     pub memory: Memory,
     pub tools: Arc<Registry>,
     pub user: UserId,
-    /// What is known of this home outside it.
+    /// What is recorded about this home outside its data folder.
     witness: Witness,
     /// The files of the data folder that this process has open.
     open_files: OpenFiles,
-    /// One night at a time: the schedule and a request may come together.
+    /// Held while the nightly job runs, so that the schedule and a request do not run it at once.
     nightly_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl App {
+    /// Opens a home: migrates the database, creates the rows of configured accounts and finds the witness.
     pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
         let (store, open_files) = open_store(&home)?;
         let memory = Memory::open(&config.memory, store.clone(), clock.clone())?;
@@ -85,6 +89,7 @@ impl App {
             memory,
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(DEFAULT_USER),
+            // A placeholder: the witness is found by the home's id, which is in the database opened above.
             witness: Witness::for_home(None, ""),
             open_files,
             nightly_lock: Arc::default(),
@@ -94,75 +99,90 @@ impl App {
         Ok(app)
     }
 
-    /// Checks that this process still works on the data folder at its path. After an error it must do nothing more.
+    /// Checks that the data folder at its path is still the one that this process has open. After an error the process
+    /// must write nothing more, because nobody would see it.
     pub fn check_data_folder(&self) -> Result<(), DataReplaced> {
         self.open_files.check()
     }
 
-    /// The files of reflections.
+    /// Returns the writer of the reflection files.
     pub fn reflection_files(&self) -> crate::reflection::ReflectionFiles {
         crate::reflection::ReflectionFiles::new(self.home.reflections(), self.config.me.time_zone)
     }
 
-    // The areas: each handle borrows the app and holds nothing else.
+    // One handle per area. Each borrows the app and holds nothing else.
 
+    /// Accounts: opening them, signing in, modes, their condition.
     pub fn accounts(&self) -> AccountUseCases<'_> {
         AccountUseCases { app: self }
     }
 
+    /// The approval queue: what waits for a person, and their decisions.
     pub fn approvals(&self) -> ApprovalUseCases<'_> {
         ApprovalUseCases { app: self }
     }
 
+    /// The audit chain: verifying it, and recording its head outside the database.
     pub fn audit(&self) -> AuditUseCases<'_> {
         AuditUseCases { app: self }
     }
 
+    /// Effects: the policy, the pause, the outbox, undoing.
     pub fn effects(&self) -> EffectUseCases<'_> {
         EffectUseCases { app: self }
     }
 
+    /// The checks of `doctor`.
     pub fn health(&self) -> HealthUseCases<'_> {
         HealthUseCases { app: self }
     }
 
+    /// Mail: the ledger, outcomes, imports, corrections.
     pub fn mail(&self) -> MailUseCases<'_> {
         MailUseCases { app: self }
     }
 
+    /// The language model: its cost, and whether it can be used.
     pub fn model(&self) -> ModelUseCases<'_> {
         ModelUseCases { app: self }
     }
 
+    /// The nightly job and the digest.
     pub fn nightly(&self) -> NightlyUseCases<'_> {
         NightlyUseCases { app: self }
     }
 
+    /// Reading mail without storing anything.
     pub fn preview(&self) -> PreviewUseCases<'_> {
         PreviewUseCases { app: self }
     }
 
+    /// The rules files: versions, proposals, and what a change would do.
     pub fn rules(&self) -> RulesUseCases<'_> {
         RulesUseCases { app: self }
     }
 
+    /// Runs: listing, replaying, forking.
     pub fn runs(&self) -> RunUseCases<'_> {
         RunUseCases { app: self }
     }
 
+    /// Search by words and by meaning.
     pub fn search(&self) -> SearchUseCases<'_> {
         SearchUseCases { app: self }
     }
 
+    /// Tasks: listing, adding, editing, reminders, invoices.
     pub fn tasks(&self) -> TaskUseCases<'_> {
         TaskUseCases { app: self }
     }
 
+    /// The worker role: taking it, and requests to the process that has it.
     pub fn worker(&self) -> WorkerUseCases<'_> {
         WorkerUseCases { app: self }
     }
 
-    /// Writes what a new home needs; nothing that is there is touched. What was written.
+    /// Writes the files that a new home needs, and changes none that exists. Returns the names of the written files.
     pub fn init_home(root: &Path) -> anyhow::Result<Vec<String>> {
         let home = Home::at(root.to_owned());
         let files = [
@@ -186,9 +206,11 @@ impl App {
     }
 }
 
-/// Opens the database, and notes which file it is. One that is exchanged meanwhile is not opened at all.
+/// Opens the database and notes which file it is. Fails when the file at the path was exchanged while it was being
+/// opened.
 fn open_store(home: &Home) -> anyhow::Result<(Store, OpenFiles)> {
     let path = home.database();
+    // The file is noted before and after opening, so that an exchange in between cannot go unnoticed.
     let before = OpenFiles::default().with_file_at(&path).unwrap_or_default();
     let store = Store::open(&path, &home.backups())?;
     before.check()?;

@@ -1,24 +1,25 @@
-//! How people point at things: "3", "#3", a whole id, or the start of one.
+//! How people refer to things: "3", "#3", a whole id, or the beginning or end of one.
 
 use crate::{
     app::{ApprovalUseCases, RunUseCases, TaskUseCases},
     model::{ItemId, MailId, RunId, TaskId, TaskRow},
 };
 
-/// The command was right, but the thing is not there. Scripts get an exit code of its own.
+/// The command was right, but what it names does not exist. It has an exit code of its own for scripts.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFound(pub String);
 
-/// What a person typed cannot be understood. Scripts get the exit code of a wrong command line.
+/// What a person typed cannot be understood. It has the exit code of a wrong command line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadInput(pub String);
 
-/// Shorter beginnings of an id say too little.
+/// The shortest part of an id that is accepted; shorter ones would match by chance.
 const SHORTEST_ID_PART: usize = 6;
 
 impl TaskUseCases<'_> {
+    /// Returns the task with this number or id.
     pub async fn find(self, reference: &str) -> anyhow::Result<TaskRow> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         let found = if let Ok(number) = text.parse::<i64>() {
@@ -36,6 +37,7 @@ impl TaskUseCases<'_> {
 }
 
 impl RunUseCases<'_> {
+    /// Returns the id of the run that the reference names. A whole id is not looked up.
     pub async fn find_id(self, reference: &str) -> anyhow::Result<RunId> {
         let text = reference.trim().to_uppercase();
         if let Ok(id) = text.parse() {
@@ -50,7 +52,7 @@ impl RunUseCases<'_> {
 }
 
 impl ApprovalUseCases<'_> {
-    /// The item with this number or id. A number is its item's for life, so it names the same one whatever came since.
+    /// Returns the id of the item with this number or id. A number is never used for a second item.
     pub async fn find_id(self, reference: &str) -> anyhow::Result<ItemId> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         if let Ok(id) = text.parse() {
@@ -76,7 +78,8 @@ pub fn parse_mail_id(reference: &str) -> anyhow::Result<MailId> {
     })
 }
 
-/// The one whose id begins or ends like this. Ids of one second begin alike, so people use the end.
+/// Returns the only row whose id begins or ends with `part`. Ids made in the same second begin alike, so that people
+/// often type the end.
 fn find_unique_by_id_part<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String) -> Result<Option<T>, NotFound> {
     if part.len() < SHORTEST_ID_PART {
         return Ok(None);
@@ -84,7 +87,7 @@ fn find_unique_by_id_part<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String
     let mut matching: Vec<T> =
         rows.into_iter().filter(|row| id(row).starts_with(part) || id(row).ends_with(part)).collect();
     if matching.len() > 1 {
-        return Err(NotFound(format!("'{part}' fits {} ids; give more of it", matching.len())));
+        return Err(NotFound(format!("'{part}' matches {} ids; type more of it", matching.len())));
     }
     Ok(matching.pop())
 }

@@ -1,4 +1,5 @@
-//! Runs: listed, shown, replayed without a call, forked without an effect.
+//! The use cases of runs: listing, showing, replaying without a call, forking without an effect. Nothing here drives a
+//! run; a fork is only stored, and the worker picks it up.
 
 use std::sync::Arc;
 
@@ -12,13 +13,15 @@ use crate::{
     store::Write,
 };
 
+/// A run with its checkpoints and model calls.
 #[derive(Debug, Serialize)]
 pub struct RunDetail {
     #[serde(flatten)]
     pub row: RunRow,
     pub checkpoints: Vec<CheckpointRow>,
+    /// The number of recorded replies.
     pub replies: usize,
-    /// What was asked of a model, with which prompt, at what cost.
+    /// The model calls of the run, each with its prompt and cost.
     pub model_calls: Vec<ModelCallRow>,
 }
 
@@ -29,10 +32,12 @@ pub struct RunUseCases<'a> {
 }
 
 impl RunUseCases<'_> {
+    /// Returns the newest runs, if wanted only those with one status.
     pub async fn list(self, status: Option<RunStatus>, limit: usize) -> anyhow::Result<Vec<RunRow>> {
         Ok(self.app.store.read(move |reader| reader.runs().list(status, limit)).await?)
     }
 
+    /// Returns the complete record of the run that the reference names.
     async fn load_record(self, reference: &str) -> anyhow::Result<RunRecord> {
         let run_id = self.find_id(reference).await?;
         let record = self.app.store.read(move |reader| reader.runs().get(run_id)).await?;
@@ -46,6 +51,7 @@ impl RunUseCases<'_> {
         Ok(RunDetail { row: record.row, checkpoints: record.checkpoints, replies: record.replies.len(), model_calls })
     }
 
+    /// Replays a run from its record with the nodes of this program. No call is made and nothing is written.
     pub async fn replay(self, reference: &str) -> anyhow::Result<Replay> {
         let record = self.load_record(reference).await?;
         let mail = match record.row.mail_id {
@@ -56,7 +62,7 @@ impl RunUseCases<'_> {
         replay_run(&nodes, &record, mail.as_ref())
     }
 
-    /// Stores the fork; the daemon, or the next `once`, works it.
+    /// Stores a fork of a run from a node on. The daemon or the next `once` works on it. Returns its id.
     pub async fn fork(self, reference: &str, from: NodeName) -> anyhow::Result<RunId> {
         let record = self.load_record(reference).await?;
         let now = self.app.clock.now();
@@ -66,13 +72,13 @@ impl RunUseCases<'_> {
         Ok(run_id)
     }
 
-    /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
+    /// Returns the runs that wait for a rate limit, a grace, room in the queue or the end of a pause.
     pub async fn list_deferred(self) -> anyhow::Result<Vec<RunRow>> {
         let now = self.app.clock.now();
         Ok(self.app.store.read(move |reader| reader.runs().deferred(now)).await?)
     }
 
-    /// How many steps are due, approved ones among them, while no process works them.
+    /// Returns how many runs are due, possibly with approved effects, while no process is the worker.
     pub async fn count_left_behind(self) -> anyhow::Result<u64> {
         if self.app.worker().find_pid().is_some() {
             return Ok(0);

@@ -1,4 +1,5 @@
-//! Search as a person uses it, by words and by meaning, and the memory behind it: how it is, and making it anew.
+//! The use cases of search by words and by meaning: searching, the status of the vectors, and rebuilding them. Vectors
+//! can always be rebuilt from the store, so that losing them loses nothing.
 
 use std::time::{Duration, Instant};
 
@@ -11,15 +12,16 @@ use crate::{
     store::Write,
 };
 
-/// Between looks at how far the daemon is.
+/// The pause between two looks at how far the daemon has come.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Without any progress of the daemon.
+/// How long the daemon may make no progress before the command gives up.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a search found, and why not by meaning when it was not.
+/// What a search found.
 #[derive(Debug, Default)]
 pub struct SearchResults {
     pub found: Vec<FoundDocument>,
+    /// Why there was no search by meaning; none when there was.
     pub trouble: Option<String>,
 }
 
@@ -30,11 +32,13 @@ pub struct SearchUseCases<'a> {
 }
 
 impl SearchUseCases<'_> {
+    /// Returns where the vectors are, what makes them, and whether they are complete.
     pub async fn memory_status(self) -> anyhow::Result<MemoryStatus> {
         Ok(self.app.memory.status().await?)
     }
 
-    /// Forgets every vector and makes all of them anew, where the configuration says: here, or by the daemon.
+    /// Deletes every vector and makes all of them again, in this process or by the daemon. Waits until it is done, and
+    /// calls `tell` with the progress.
     pub async fn rebuild_memory(self, mut tell: impl FnMut(Progress)) -> anyhow::Result<MemoryStatus> {
         let before = self.app.memory.status().await?;
         loop {
@@ -43,6 +47,8 @@ impl SearchUseCases<'_> {
                 self.embed_all_documents(&mut tell).await?;
                 break;
             }
+            // Only the worker may write vectors, so a running daemon is asked to do it. If it ends meanwhile, the loop
+            // tries again.
             if let Some(answer) = self.app.worker().send_request(RequestKind::RebuildMemory).await? {
                 let place = answer.get("place").and_then(serde_json::Value::as_str).unwrap_or_default();
                 anyhow::ensure!(
@@ -57,6 +63,7 @@ impl SearchUseCases<'_> {
         self.memory_status().await
     }
 
+    /// Embeds all documents in this process, which holds the worker lock.
     async fn embed_all_documents(self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
         let total = self.app.store.read(|reader| reader.vectors().due_document_count()).await?;
         let mut done = 0;
@@ -75,6 +82,8 @@ impl SearchUseCases<'_> {
         Ok(())
     }
 
+    /// Waits until the daemon has embedded all documents. Gives up when the daemon reports trouble or makes no
+    /// progress.
     async fn wait_for_daemon_embedding(self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
         let (mut total, mut last, mut moved) = (0, u64::MAX, Instant::now());
         loop {
@@ -96,24 +105,25 @@ impl SearchUseCases<'_> {
             }
             anyhow::ensure!(
                 moved.elapsed() < STALL_TIMEOUT,
-                "the daemon has not learned anything for a minute; it still may"
+                "the daemon has made no progress for a minute; it may still go on"
             );
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Learns what is due, a part of it at a time.
+    /// Embeds documents that have no vector yet, a limited number per call.
     pub async fn embed_due_documents(self) -> anyhow::Result<EmbeddingRound> {
         Ok(self.app.memory.embed_due_documents().await?)
     }
 
-    /// The index is a cache of what is stored.
+    /// Rebuilds the index of words, which is a cache of the stored tasks and mails.
     pub async fn rebuild_index(self) -> anyhow::Result<()> {
         self.app.store.write(Write::RebuildSearchIndex).await?;
         Ok(())
     }
 
-    /// By words and by meaning, in every account of the person; each is asked for itself.
+    /// Searches every account of the person by words and by meaning. Each account is searched separately, because
+    /// vectors are never compared across accounts.
     pub async fn find(self, text: &str, limit: usize) -> anyhow::Result<SearchResults> {
         let mut search = SearchResults::default();
         for account in self.app.store.read(|reader| reader.accounts().ids()).await? {

@@ -1,4 +1,4 @@
-//! The item that asks a person about an action, and the terms that their approval will be bound to.
+//! The item that asks a person about an action, and the terms that an approval of it is bound to.
 
 use chrono::Duration;
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::{
     policy::EffectPolicy,
 };
 
-/// Binds the action to the policy, an expiry and a nonce, all of which an approval covers. `salt` tells apart two requests
-/// for the same action.
+/// Binds the action to the version of the policy, an expiry and a nonce. An approval covers all three, because the
+/// digest of the action does. `salt` tells two requests for the same action apart.
 pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
     let hours = match action.effect {
         Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
@@ -26,7 +26,8 @@ pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Inst
     action
 }
 
-/// Returns the item that asks about an action.
+/// Returns the item that asks about an action, with the limits of the approval queue. Its id is derived from the time,
+/// the action and its digest, so that a step that is done again after a crash asks the same question once.
 pub fn new_approval_item(
     action: &Action,
     class: RiskClass,

@@ -1,4 +1,4 @@
-//! What a decision on an item means.
+//! What a person's decision on an item means, as changes that the store applies in their order.
 
 use serde_json::{Value, json};
 
@@ -8,29 +8,30 @@ use crate::model::{
     OutboxState, TaskId, TaskRow, TaskStatus, action::ComposedMessage, nightly::CorrectionKind,
 };
 
+/// The changes that follow from a decision, in the order in which the store applies them.
 type Changes<'a> = Vec<DecisionChange<'a>>;
 
-/// What a decision is about. It tells which rows are to be read to know what follows.
+/// What a decision is about. It says which rows the store must read, and which function then returns the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionSubject {
-    /// The effect behind the item is approved, for [`approve_action`].
+    /// The effect behind the item is approved; see [`approve_action`].
     Approval,
-    /// The effect behind the item is rejected, for [`reject_by_person`].
+    /// The effect behind the item is rejected; see [`reject_by_person`].
     Rejection,
-    /// Something else is to be done instead of the effect, for [`redo_step`].
+    /// The agent is told what to do instead of the effect; see [`redo_step`].
     Instruction(TaskId),
-    /// An effect of unknown outcome did happen, for [`confirm_sent`].
+    /// A person knows that an effect of unknown outcome did happen; see [`confirm_sent`].
     Confirmation(TaskId),
-    /// A step of the task is retried, skipped, or cancelled with its task, for [`decide_step`].
+    /// A step of the task is retried or skipped, or the task is cancelled; see [`decide_step`].
     Step(TaskId),
-    /// A proposed edit of the rules, for [`decide_proposal`].
+    /// A proposed edit of the rules is allowed or turned down; see [`decide_proposal`].
     Proposal,
-    /// A mail that could not be worked, for [`decide_mail`].
+    /// A mail that could not be processed is retried or put aside; see [`decide_mail`].
     Mail(MailId),
 }
 
 impl DecisionSubject {
-    /// Returns what the decision is about, or the refusal of one that does not fit the item.
+    /// Returns the subject of the decision. Refuses a decision that does not fit the kind of the item.
     pub fn new(decision: &Decision, item: &ItemRow) -> Result<Self, DecisionError> {
         use DecisionKind::{Approve, Cancel, Reject, Respond, Retry, Sent, Skip};
         match (item.kind, item.task_id, decision.kind) {
@@ -56,7 +57,10 @@ impl DecisionSubject {
     }
 }
 
-/// Approves exactly what the person saw: the task goes on with a short run that waits for exactly this effect.
+/// Approves exactly the bytes that the person saw. Refuses when the channel may only show items, when the action is not
+/// the one that was shown, when its terms have expired, or when its text has a gap that only a person can fill.
+///
+/// The task goes on in a short run that waits for exactly this effect.
 pub fn approve_action<'a>(
     decision: &Decision,
     item: &ItemRow,
@@ -95,7 +99,7 @@ pub fn approve_action<'a>(
     ])
 }
 
-/// Rejects an effect because a person said so, which is a correction too.
+/// Rejects an effect and records a correction, from which the nightly job learns.
 pub fn reject_by_person<'a>(decision: &Decision, action: &'a Action) -> Changes<'a> {
     let why = format!("rejected: {}", reason_or(decision, "no reason given"));
     let mut changes = vec![correction(action, CorrectionKind::Reject, &decision.reason)];
@@ -103,7 +107,8 @@ pub fn reject_by_person<'a>(decision: &Decision, action: &'a Action) -> Changes<
     changes
 }
 
-/// Rejects an effect: it is void and its step becomes the person's; whatever else the agent has to do goes on.
+/// Rejects an effect without recording a correction, for example when nobody answered in time. The effect is void, and
+/// its step is added to the task as a step for the person. The other steps of the agent go on.
 pub fn reject_action<'a>(action: &'a Action, why: &str) -> Changes<'a> {
     let task_id = action.task_id;
     let changes = vec![
@@ -119,12 +124,13 @@ pub fn reject_action<'a>(action: &'a Action, why: &str) -> Changes<'a> {
     ]
 }
 
-/// Returns the name of the person's step for what the agent did not do in the end.
+/// Returns the name of the step that a person does by hand in place of a rejected step of the agent.
 pub fn manual_step_name(step: &str) -> String {
     format!("{step}_by_hand")
 }
 
-/// Does the step of an effect anew with the person's words; what comes of it is shown to them again.
+/// Voids an effect and does its step again with the instruction of the person. The new effect needs an approval of its
+/// own.
 pub fn redo_step<'a>(decision: &Decision, task_id: TaskId, action: &'a Action) -> Changes<'a> {
     let why = "another answer was asked for";
     let changes =
@@ -138,7 +144,7 @@ pub fn redo_step<'a>(decision: &Decision, task_id: TaskId, action: &'a Action) -
     ]
 }
 
-/// Ends an effect of unknown outcome as sent, because a person knows it.
+/// Ends an effect of unknown outcome as sent, on the word of a person, and finishes its step.
 pub fn confirm_sent<'a>(decision: &Decision, task_id: TaskId, action: &'a Action) -> Changes<'a> {
     let sent = ActionMove {
         action_id: action.action_id,
@@ -165,7 +171,8 @@ pub fn confirm_sent<'a>(decision: &Decision, task_id: TaskId, action: &'a Action
     ]
 }
 
-/// Retries or skips a step that needs a person, or cancels its task.
+/// Retries or skips a step that waits for a person, or cancels its task. Retrying and skipping void the pending effects
+/// of the task, so that none of them is carried out beside the new attempt.
 pub fn decide_step<'a>(decision: &Decision, item: &ItemRow, row: &'a TaskRow) -> Changes<'a> {
     let task_id = row.task.task_id;
     if decision.kind == DecisionKind::Cancel {
@@ -190,7 +197,8 @@ pub fn decide_step<'a>(decision: &Decision, item: &ItemRow, row: &'a TaskRow) ->
     ]
 }
 
-/// Goes on where a run stopped that parked before any tool: the task kept its state. A skip leaves it there.
+/// Resumes a task whose run was parked before any tool ran: the task kept its status, so the run starts again at the
+/// node that failed. A skip leaves the task as it is.
 fn resume_parked_node<'a>(decision: &Decision, item: &ItemRow, task_id: TaskId) -> Changes<'a> {
     if decision.kind == DecisionKind::Skip {
         return Vec::new();
@@ -199,11 +207,14 @@ fn resume_parked_node<'a>(decision: &Decision, item: &ItemRow, task_id: TaskId) 
     vec![open_run(task_id, "", node, None)]
 }
 
+/// Returns a text field of the item body; empty when it is missing.
 fn body_text<'a>(item: &'a ItemRow, key: &str) -> &'a str {
     item.body.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Allows a proposed edit of the rules, which whoever adopts proposals then writes, or turns it down.
+/// Allows a proposed edit of the rules or turns it down. Allowing changes no row beyond the decision itself: whoever
+/// adopts proposals reads it and writes the rules. Refuses like [`approve_action`] when the channel or the digest is
+/// not right.
 pub fn decide_proposal(decision: &Decision, item: &ItemRow) -> Result<Changes<'static>, DecisionError> {
     if decision.kind == DecisionKind::Reject {
         return Ok(vec![DecisionChange::RejectProposal { why: decision.reason.clone() }]);
@@ -217,7 +228,7 @@ pub fn decide_proposal(decision: &Decision, item: &ItemRow) -> Result<Changes<'s
     Ok(Vec::new())
 }
 
-/// Reads a mail again that could not be worked, or puts it aside.
+/// Processes a mail again that could not be processed, or records that it opens no task.
 pub fn decide_mail(decision: &Decision, mail_id: MailId) -> Changes<'static> {
     if decision.kind == DecisionKind::Retry {
         return vec![DecisionChange::RetryMail(mail_id)];
@@ -225,7 +236,8 @@ pub fn decide_mail(decision: &Decision, mail_id: MailId) -> Changes<'static> {
     vec![DecisionChange::CloseMail { mail_id, why: reason_or(decision, "skipped by a person") }]
 }
 
-/// Takes an approval back within its grace: the item is open again, and the run that waited for the effect is over.
+/// Revokes an approval within its grace: the effect is parked, the item is open again, and the run that waited for the
+/// effect ends.
 pub fn revoke_approval(row: &OutboxRow) -> Changes<'_> {
     let action = &row.action;
     let why = "the approval was taken back";
@@ -245,7 +257,7 @@ pub fn revoke_approval(row: &OutboxRow) -> Changes<'_> {
     ]
 }
 
-/// Returns the refusal to take an approval back when the effect is in this state.
+/// Returns the refusal to revoke an approval when the effect is in this state.
 pub fn refuse_revocation(state: OutboxState) -> DecisionError {
     match state {
         OutboxState::Parked => DecisionError::refused("it was not approved"),
@@ -253,7 +265,7 @@ pub fn refuse_revocation(state: OutboxState) -> DecisionError {
     }
 }
 
-/// Replaces an effect by one in other words: the old one is void, and that a person wanted another is a correction.
+/// Voids an effect that a person replaces by an edited one, and records the correction.
 pub fn replace_action(action: &Action) -> Changes<'_> {
     vec![DecisionChange::VoidAction { action, why: "edited".into() }, correction(action, CorrectionKind::Edit, "")]
 }
@@ -266,6 +278,7 @@ fn open_run<'a>(task_id: TaskId, step: &str, node: NodeName, approved: Option<&'
     DecisionChange::OpenRun { task_id, step: step.to_owned(), node, approved }
 }
 
+/// Returns the reason of the person, or the default when they gave none.
 fn reason_or(decision: &Decision, otherwise: &str) -> String {
     if decision.reason.is_empty() { otherwise.to_owned() } else { decision.reason.clone() }
 }

@@ -4,24 +4,27 @@ use std::sync::Arc;
 
 use crate::model::{Facts, Instant, NewRun, NodeName, RunId, RunKind, RunState, TaskRow};
 
-/// What is read to open a decision run.
+/// What is read from the database to open a decision run.
 #[derive(Debug)]
 pub struct DecisionRunInput<'a> {
-    /// What the run is opened for: the id of an item or of a task.
+    /// The id of the item that was decided, or of the task when a person edited it.
     pub because: &'a str,
     pub parent_run: Option<RunId>,
     pub row: &'a TaskRow,
+    /// The node at which the run starts.
     pub node: NodeName,
-    /// The generation of the next effect of the step.
+    /// The generation of the next effect of the step. It keeps a new effect apart from the voided one.
     pub generation: u32,
-    /// How many runs the task has had. A yes that was taken back and given again in the same second is another decision.
+    /// How many runs the task has had. It tells two decisions apart that fall into the same second, for example when an
+    /// approval was revoked and given again.
     pub runs: i64,
+    /// The source key of the mail that the task came from.
     pub mail_key: Option<String>,
     pub facts: Option<Facts>,
     pub at: Instant,
 }
 
-/// Returns the run, its id derived so that opening it twice is opening it once.
+/// Returns the run. Its id is derived from the input, so that opening it twice opens it once.
 pub fn new_decision_run(input: DecisionRunInput<'_>) -> NewRun {
     let DecisionRunInput { because, parent_run, row, node, generation, runs, mail_key, facts, at } = input;
     NewRun {

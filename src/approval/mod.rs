@@ -1,7 +1,9 @@
-//! What a person is asked, and what their decision means.
+//! What a person is asked, and what their decision or their edit of a task means.
 //!
-//! Everything in here is a function of rows that were read before: no SQL, no clock, no files. The store reads the rows in
-//! the transaction that applies the changes, so a decision and all that follows from it commit together.
+//! Every function in here is pure: it takes rows that were read before and returns changes as values. The store reads
+//! the rows in the transaction that applies the changes, so a decision and all that follows from it commit together.
+//!
+//! No SQL, no clock, no file, and no effect: an approval only allows the outbox to begin one.
 
 mod action_item;
 mod change;

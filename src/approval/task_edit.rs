@@ -1,4 +1,4 @@
-//! What an edit of a task by a person means.
+//! What a person's edit of a task means.
 
 use serde_json::Value;
 
@@ -7,23 +7,21 @@ use crate::model::{
     Instant, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, nightly::CorrectionKind,
 };
 
-/// Why what waited in a task's name is void once a person has edited the task.
+/// The reason why pending effects of a task are void after a person has edited the task.
 pub const EDITED: &str = "the task was edited";
 
-/// What follows from an edit of a task that is there.
+/// What follows from an edit of an existing task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskEditOutcome {
-    /// The task ends.
+    /// The task moves to a final status.
     End(TaskStatus),
-    /// A successor carries on, made by [`reopen_task`].
+    /// A successor made by [`reopen_task`] takes the place of the ended task.
     Reopen,
+    /// The task is put off until then; none ends the snooze.
     Snooze(Option<Instant>),
-    /// What was asked about is void, and the step is done anew with the person's words.
-    RedoStep {
-        step: String,
-        words: String,
-        changes: Vec<TaskChange>,
-    },
+    /// Pending effects are void, and the step is done again with the instruction of the person.
+    RedoStep { step: String, words: String, changes: Vec<TaskChange> },
+    /// One field gets another value.
     Change(Box<FieldChange>),
 }
 
@@ -35,13 +33,15 @@ pub struct FieldChange {
     pub field: &'static str,
     pub from: String,
     pub to: String,
+    /// What the nightly job may learn from the change; none for a step that was done.
     pub correction: Option<FieldCorrection>,
-    /// A task in other words or with another deadline is another one: what was asked about is void.
+    /// Whether pending effects are void, because a task with another objective or deadline is not the one they were
+    /// planned for.
     pub voids_actions: bool,
 }
 
-/// What the nightly job may learn from an edit, with the values that are kept. The words of a mail are not kept beside a
-/// correction; a level is no word of a mail.
+/// What the nightly job may learn from an edit. An objective or a deadline may quote the mail, so its values are left
+/// out; priorities are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldCorrection {
     pub kind: CorrectionKind,
@@ -49,7 +49,7 @@ pub struct FieldCorrection {
     pub to: String,
 }
 
-/// Returns what the edit does to the task, or why it cannot be done.
+/// Returns what the edit does to the task, or why it is refused. A task that has ended can only be reopened.
 pub fn plan_task_edit(row: &TaskRow, edit: &TaskEdit) -> Result<TaskEditOutcome, DecisionError> {
     if edit.kind == TaskEditKind::Reopen {
         return ensure_reopenable(row).map(|()| TaskEditOutcome::Reopen);
@@ -67,6 +67,7 @@ pub fn plan_task_edit(row: &TaskRow, edit: &TaskEdit) -> Result<TaskEditOutcome,
     }
 }
 
+/// Refuses a step that the task does not have or that is done.
 fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditOutcome, DecisionError> {
     if !row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done) {
         return Err(DecisionError::refused(format!("task {} has no open step '{step}'", task_label(row))));
@@ -75,6 +76,7 @@ fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditO
     Ok(TaskEditOutcome::RedoStep { step: step.to_owned(), words: words.to_owned(), changes })
 }
 
+/// Returns the task with one field changed, and the old and new value for the history.
 fn change_field(row: &TaskRow, edit: &TaskEdit) -> Result<FieldChange, DecisionError> {
     let mut task = Task { last_updated: edit.at, ..row.task.clone() };
     let (field, from, to) = match &edit.kind {
@@ -108,7 +110,8 @@ fn change_field(row: &TaskRow, edit: &TaskEdit) -> Result<FieldChange, DecisionE
     Ok(FieldChange { task, field, from, to, correction, voids_actions })
 }
 
-/// Returns the shortest legal way of a task to the status, without the status it is in.
+/// Returns the shortest path of legal transitions from one status to another, without the first. `CANCELLED` is one
+/// transition from anywhere; any other path follows the life cycle step by step.
 pub fn status_path(from: TaskStatus, to: TaskStatus) -> Vec<TaskStatus> {
     if to == TaskStatus::Cancelled {
         return vec![to];
@@ -118,6 +121,7 @@ pub fn status_path(from: TaskStatus, to: TaskStatus) -> Vec<TaskStatus> {
     line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
 }
 
+/// Refuses a task that has not ended, and one that was reopened already and has a successor.
 fn ensure_reopenable(row: &TaskRow) -> Result<(), DecisionError> {
     let label = task_label(row);
     if !row.task.status.is_terminal() {
@@ -130,7 +134,7 @@ fn ensure_reopenable(row: &TaskRow) -> Result<(), DecisionError> {
     Ok(())
 }
 
-/// Returns the successor of a task that has ended. The old row stays as it ended.
+/// Returns the successor of a task that has ended, with a derived id. The old row stays as it ended.
 pub fn reopen_task(row: &TaskRow, at: Instant) -> Task {
     let mut successor = row.task.clone();
     successor.task_id = TaskId::derive(at, &["reopen", &row.task.task_id.to_string()]);
@@ -142,25 +146,25 @@ pub fn reopen_task(row: &TaskRow, at: Instant) -> Task {
     successor
 }
 
-/// Returns the status that a reopened task takes up, from the one before its end. A wait for a person becomes work in
-/// progress, because what it waited for is void.
+/// Returns the status that a reopened task gets, from the one before it ended. `WAITING_HITL` becomes `IN_PROGRESS`,
+/// because what it waited for is void.
 pub fn status_after_reopening(row: &TaskRow, before_end: Option<TaskStatus>) -> TaskStatus {
     match before_end {
         Some(TaskStatus::WaitingHitl) => TaskStatus::InProgress,
-        // Completing by hand walks through IN_PROGRESS; what a person reopens waits for them again.
         Some(TaskStatus::InProgress) if row.task.subtasks.iter().any(|subtask| !subtask.done) => TaskStatus::InProgress,
         Some(status) if !status.is_terminal() => status,
         _ => TaskStatus::Ready,
     }
 }
 
-/// Returns the task with the level that new rules or a new day give it; none where that is not for rules to decide: a
-/// person's own level stands, and a task that has ended keeps its level.
+/// Returns the task with the priority that new rules or a new day give it. Returns none for a priority that a person
+/// set and for a task that has ended: neither is for rules to change.
 pub fn rerank_task(row: &TaskRow, rerank: &Rerank) -> Option<Task> {
     let is_for_rules = !row.hand_ranked && !row.task.status.is_terminal();
     is_for_rules.then(|| Task { priority: rerank.priority, last_updated: rerank.at, ..row.task.clone() })
 }
 
+/// Returns the number of a task as a person knows it; its id when the number was handed to a successor.
 fn task_label(row: &TaskRow) -> String {
     row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string())
 }

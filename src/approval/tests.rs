@@ -123,7 +123,7 @@ fn task(status: TaskStatus) -> TaskRow {
     }
 }
 
-/// The changes by their names, with what tells two of a kind apart.
+/// Returns the names of the changes, each with what tells two of a kind apart.
 fn names(changes: &[DecisionChange<'_>]) -> Vec<String> {
     let name = |change: &DecisionChange<'_>| match change {
         DecisionChange::VoidItem { why } => format!("void item: {why}"),
@@ -148,7 +148,7 @@ fn names(changes: &[DecisionChange<'_>]) -> Vec<String> {
     changes.iter().map(name).collect()
 }
 
-/// Returns the task after the changes among the others.
+/// Returns the task after all `ChangeTask` changes; other changes are ignored.
 fn changed(mut row: TaskRow, changes: &[DecisionChange<'_>]) -> Task {
     for change in changes {
         if let DecisionChange::ChangeTask { changes, .. } = change {

@@ -309,7 +309,7 @@ pub(super) enum MailCommand {
     Mode {
         /// The name of the account
         account: String,
-        /// `active` acts, `observe` changes nothing in the mailbox, `retired` is not polled any more
+        /// `active` acts, `observe` changes nothing in the mailbox, `retired` cancels its open tasks and is final
         #[arg(value_parser = words(AccountMode::ALL, AccountMode::as_str))]
         mode: AccountMode,
     },

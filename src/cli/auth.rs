@@ -1,4 +1,4 @@
-//! `auth gmail`: the person agrees in a browser, here or elsewhere.
+//! `auth gmail`: a person gives consent in a browser, on this machine or on another one.
 
 use std::{
     io::{self, BufRead as _},
@@ -15,11 +15,13 @@ use crate::{
     source::google::sign_in::RedirectListener,
 };
 
-/// Where the browser ends up when nobody listens: the address bar then holds the answer.
+/// The redirect address for `--no-browser`. Nobody listens there, so the code stays visible in the browser's address
+/// bar.
 const UNUSED_REDIRECT: &str = "http://127.0.0.1:1";
-/// Pastes that hold no answer before it is given up.
+/// How many pasted lines without a code are accepted before the command gives up.
 const PASTES: usize = 5;
 
+/// Signs in to a Gmail account, stores the token, and prints the signed-in address.
 pub(super) async fn sign_in_gmail(
     app: &App,
     screen: Printer,
@@ -33,11 +35,12 @@ pub(super) async fn sign_in_gmail(
     screen.print_json_or(&json!({ "account": account, "signed_in": true, "address": address }), |screen| {
         screen.print_line(&format!("Account {account} is signed in as {address}."))?;
         screen.print_line(&format!(
-            "Next: `adjutant preview {account}` shows what the first look would do; `adjutant run` starts it. It only observes until `adjutant mail mode {account} active`."
+            "Next: `adjutant preview {account}` shows what the first sync would do; `adjutant run` starts it. It only observes until `adjutant mail mode {account} active`."
         ))
     })
 }
 
+/// Opens a browser on this machine and waits for it on a local port.
 async fn authorise_in_browser(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
     let door = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
     let signing_in = app.accounts().begin_sign_in(account, &door.address()?)?;
@@ -51,7 +54,7 @@ async fn authorise_in_browser(app: &App, account: Option<&str>) -> anyhow::Resul
     Ok((signing_in, brought.map_err(anyhow::Error::msg)?))
 }
 
-/// One that cannot be started is no trouble: the address was shown.
+/// Tries to open a browser. A failure is not reported, because the address was printed.
 fn open_browser(url: &str) {
     for program in ["xdg-open", "open"] {
         let started =
@@ -62,6 +65,7 @@ fn open_browser(url: &str) {
     }
 }
 
+/// Prints the address to open on any machine, and reads the address where the browser ended from stdin.
 fn authorise_by_paste(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
     let signing_in = app.accounts().begin_sign_in(account, UNUSED_REDIRECT)?;
     print_to_stderr(&format!(
@@ -72,12 +76,12 @@ fn authorise_by_paste(app: &App, account: Option<&str>) -> anyhow::Result<(Pendi
         if let Some(code) = signing_in.consent.extract_code(&line?).map_err(anyhow::Error::msg)? {
             return Ok((signing_in, code));
         }
-        print_to_stderr("That holds no answer. Paste the whole address of the page the browser ended at:");
+        print_to_stderr("That address contains no code. Paste the whole address of the page where the browser ended:");
     }
     anyhow::bail!("nothing was pasted; nothing was changed")
 }
 
-/// Asked on stderr: stdout is for the answer.
+/// Prints instructions on stderr, because stdout is for data.
 fn print_to_stderr(text: &str) {
     drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{text}\n")));
 }

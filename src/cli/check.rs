@@ -21,6 +21,7 @@ use crate::{
     rules::{RuleSet, RulesError},
 };
 
+/// Writes the files of a new home, and on a terminal asks for the person's name and address.
 pub(super) fn init(screen: Printer, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
     let root = match dir {
         Some(dir) => dir,
@@ -35,12 +36,13 @@ pub(super) fn init(screen: Printer, dir: Option<PathBuf>) -> anyhow::Result<Exit
             return screen.print_line("Everything is there already; nothing was changed.");
         }
         screen.print_line(&format!("Wrote {} in {}.", written.join(", "), root.display()))?;
-        screen.print_line("Next: say who you are ([me]) and name your mailbox in adjutant.toml, then `adjutant run`. Without one, sample mails show what it does.")
+        screen.print_line("Next: enter yourself ([me]) and your mailbox into adjutant.toml, then start `adjutant run`. Without a mailbox it shows sample mails.")
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// At a terminal, asks for name and address and writes them into the new configuration. An empty answer leaves it open.
+/// Asks for name and address, and writes them into the new configuration. An empty answer leaves a key unset. Asks
+/// nothing without a terminal.
 fn ask_identity(root: &Path) -> anyhow::Result<()> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Ok(());
@@ -62,6 +64,7 @@ fn ask_identity(root: &Path) -> anyhow::Result<()> {
     std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
 }
 
+/// Prints the topology of the graph.
 pub(super) fn print_graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode> {
     let shape = GraphTopology::standard()?;
     let edges: Vec<_> =
@@ -72,11 +75,12 @@ pub(super) fn print_graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// `broken` is why the file does not count, where that is known already: its text alone may look good.
+/// Checks a rules file. `broken` is a reason, known already, why the file does not count although its text may be
+/// valid, for example that it was cut off.
 pub(super) fn check_rules_file(screen: Printer, file: &Path, broken: Option<RulesError>) -> anyhow::Result<ExitCode> {
     let kind = std::fs::metadata(file).map(|meta| meta.file_type());
     let is_pipe = broken.is_none() && kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir());
-    // A pipe that somebody names is meant to be read from.
+    // A pipe that a person names, such as /dev/stdin, is read as it is meant.
     let text = if is_pipe { std::fs::read_to_string(file) } else { regular_file::read_to_string(file) };
     let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
     let parsed = RuleSet::parse(&file.display().to_string(), &text);
@@ -104,12 +108,14 @@ pub(super) fn check_rules_file(screen: Printer, file: &Path, broken: Option<Rule
     }
 }
 
+/// Runs all checks and prints them. The exit code is 4 when something is wrong.
 pub(super) async fn run_doctor(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
     let health = app.health().check().await?;
     screen.print_json_or(&health, |screen| print_health(screen, &health, app.config.me.time_zone))?;
     Ok(if health.is_well() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
 }
 
+/// Verifies the audit chain. The exit code is 4 when it is broken.
 pub(super) async fn verify_audit(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
     let verified = app.audit().verify().await?;
     screen.print_json_or(&verified, |screen| {
@@ -118,6 +124,7 @@ pub(super) async fn verify_audit(app: &App, screen: Printer) -> anyhow::Result<E
     Ok(if verified.problem.is_none() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
 }
 
+/// Pauses or resumes all effects.
 pub(super) async fn set_paused(app: &App, screen: Printer, on: bool) -> anyhow::Result<()> {
     app.effects().set_paused(on).await?;
     screen.print_json_or(&serde_json::json!({ "paused": on }), |screen| {

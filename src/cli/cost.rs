@@ -14,6 +14,7 @@ use crate::{
     },
 };
 
+/// Prints what the model cost in the last days.
 pub(super) async fn show_cost(app: &App, screen: Printer, days: u32) -> anyhow::Result<()> {
     match app.model().report_cost(days).await? {
         Some(cost) => screen.print_json_or(&cost, |screen| print(screen, &cost)),
@@ -50,6 +51,7 @@ fn print(screen: Printer, cost: &CostReport) -> io::Result<()> {
     }
 }
 
+/// Prints the sums of the costs, grouped by `key`.
 fn print_cost_table(screen: Printer, cost: &CostReport, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
     let mut sums: BTreeMap<String, (u64, u64, ModelUsage)> = BTreeMap::new();
     for row in &cost.rows {
@@ -74,10 +76,12 @@ fn print_cost_table(screen: Printer, cost: &CostReport, title: &str, key: fn(&Co
     )
 }
 
+/// Formats an amount that is stored in millionths.
 fn money(micros: u64) -> String {
     format!("{:.4}", micros as f64 / 1e6)
 }
 
+/// Returns what was spent and the limit. Money is included only if the configuration has prices.
 fn format_spent_of_limit(spent: ModelUsage, limit: &SpendLimit, priced: bool) -> String {
     let tokens = limit.tokens.map_or_else(String::new, |most| format!(" of {most}"));
     let mut text = format!("{}{tokens} tokens", spent.tokens());
@@ -88,6 +92,7 @@ fn format_spent_of_limit(spent: ModelUsage, limit: &SpendLimit, priced: bool) ->
     text
 }
 
+/// Returns a limit in words.
 fn limit_words(limit: &SpendLimit) -> String {
     let tokens = limit.tokens.map(|most| format!("{most} tokens"));
     let micros = limit.micros.map(|most| format!("{} money", money(most)));

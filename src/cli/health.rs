@@ -1,4 +1,4 @@
-//! What `doctor` prints.
+//! The output of `doctor`.
 
 use std::io;
 
@@ -13,6 +13,7 @@ use crate::{
     model::{AccountCondition, DetectedRestore, Instant, MailboxKind, UnreadableRow, llm::Outcome},
 };
 
+/// Prints everything that `doctor` found.
 pub(super) fn print_health(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
     print_accounts(screen, health)?;
     print_counts(screen, health, zone)?;
@@ -20,7 +21,7 @@ pub(super) fn print_health(screen: Printer, health: &Health, zone: Tz) -> io::Re
     print_findings(screen, health)
 }
 
-/// Last, so that it is what a person sees first.
+/// Prints the findings. They come last, where a person looks first on a terminal.
 fn print_findings(screen: Printer, health: &Health) -> io::Result<()> {
     match health.findings.len() {
         0 => return screen.print_line("found    nothing wrong"),
@@ -33,7 +34,7 @@ fn print_findings(screen: Printer, health: &Health) -> io::Result<()> {
     })
 }
 
-/// When an account was last polled. One whose last poll failed was not.
+/// Returns when an account was last polled. A failed poll does not count as one.
 pub(super) fn last_poll_words(last: Option<Instant>, condition: Option<&AccountCondition>) -> String {
     match condition.filter(|condition| !condition.problem.is_empty()) {
         Some(condition) => format!("FAILED at {}", condition.at),
@@ -41,6 +42,7 @@ pub(super) fn last_poll_words(last: Option<Instant>, condition: Option<&AccountC
     }
 }
 
+/// Prints a table of the accounts, and a line for each account that is reached over a network.
 fn print_accounts(screen: Printer, health: &Health) -> io::Result<()> {
     let line = |account: &AccountHealth| {
         let polled = last_poll_words(account.last_poll, account.condition.as_ref());
@@ -65,6 +67,7 @@ fn print_accounts(screen: Printer, health: &Health) -> io::Result<()> {
     Ok(())
 }
 
+/// Prints the numbers of mails, tasks, runs and effects, what waits, and rows that cannot be read.
 fn print_counts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
     let count = |rows: &[(String, u64)]| {
         rows.iter()
@@ -77,7 +80,7 @@ fn print_counts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
         if rows.iter().all(|(_, count)| *count == 0) { "none".to_owned() } else { count(&rows) }
     };
     let waiting: u64 = health.accounts.iter().map(|account| account.waiting).sum();
-    let waiting = if waiting > 0 { format!("{waiting} came since the last look; ") } else { String::new() };
+    let waiting = if waiting > 0 { format!("{waiting} arrived since the last poll; ") } else { String::new() };
     screen.print_line(&format!(
         "mail     {} unaccounted; {waiting}{}",
         health.unaccounted,
@@ -116,6 +119,7 @@ fn print_counts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
     Ok(())
 }
 
+/// Prints the state of the audit chain, the files, the memory, the model, the nightly job and the worker.
 fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
     screen.print_line(&audit_line(&health.audit))?;
     print_witness(screen, &health.witness)?;
@@ -127,7 +131,7 @@ fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
     match &health.rules_broken {
         None => screen.print_line(&format!("rules    version {}", health.rules_version))?,
         Some(problem) => {
-            screen.print_line(&format!("rules    BROKEN, version {} counts: {problem}", health.rules_version))?
+            screen.print_line(&format!("rules    BROKEN, version {} is in force: {problem}", health.rules_version))?
         }
     }
     screen.print_line(&format!(
@@ -137,11 +141,11 @@ fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
     ))?;
     match &health.model {
         Some(model) => print_model(screen, model)?,
-        None => screen.print_line("model    none; rules alone")?,
+        None => screen.print_line("model    none; the rules work alone")?,
     }
     let last = health.last_night.as_deref().unwrap_or("none yet");
     let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
-    screen.print_line(&format!("night    last {last}, next {next}"))?;
+    screen.print_line(&format!("nightly  last {last}, next {next}"))?;
     screen.print_line(&format!("sqlite   {}", health.sqlite))?;
     screen.print_line(&format!(
         "worker   {}",
@@ -149,20 +153,22 @@ fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
     ))
 }
 
+/// Prints a missing witness, and the last restore that was detected.
 fn print_witness(screen: Printer, witness: &WitnessHealth) -> io::Result<()> {
     if let Some(problem) = &witness.problem {
         screen.print_line(&format!(
-            "state    NO WITNESS outside data/: {problem}. A data folder put back from a copy may go unnoticed"
+            "state    NO WITNESS outside data/: {problem}. A restored backup of data/ may go unnoticed"
         ))?;
     }
     match &witness.restored {
         Some(DetectedRestore { at, because }) => screen.print_line(&format!(
-            "restore  noticed {at}: {because}. Approvals from before are void; accounts observe until you turn them on"
+            "restore  detected {at}: {because}. Approvals from before are void; accounts observe until you turn them on"
         )),
         None => Ok(()),
     }
 }
 
+/// Returns a line about sign-in, lag, quota and gap of an account.
 fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64) -> String {
     let AccountCondition { account, quota_used, quota, missed, backlog, .. } = condition;
     let signed_in = if condition.signed_in { "signed in" } else { "NOT SIGNED IN" };
@@ -188,6 +194,7 @@ fn print_model(screen: Printer, model: &ModelHealth) -> io::Result<()> {
     model.guidelines_warning.iter().try_for_each(|warning| screen.print_line(&format!("model    {warning}")))
 }
 
+/// Returns a line about the audit chain.
 pub(super) fn audit_line(audit: &EvidenceVerification) -> String {
     match &audit.problem {
         None => format!("audit    {} lines, chain whole, {} anchors", audit.lines, audit.anchors),

@@ -12,6 +12,7 @@ use crate::{
     model::LedgerRow,
 };
 
+/// Executes a `mail` command; without one, lists the newest mails.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailCommand>) -> anyhow::Result<()> {
     match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
         MailCommand::List { state, limit } => {
@@ -65,6 +66,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailComm
     }
 }
 
+/// Returns the cells of a mail in a table. Text from outside is made safe and short.
 fn ledger_row_cells(row: &LedgerRow) -> Vec<Cell> {
     vec![
         Cell::new(row.mail_id),
@@ -76,12 +78,12 @@ fn ledger_row_cells(row: &LedgerRow) -> Vec<Cell> {
     ]
 }
 
-/// What the ledger says of a mail after a person's word, and what that word teaches.
+/// A mail after a correction, and what the correction teaches.
 #[derive(serde::Serialize)]
 struct CorrectedMail<'a> {
     #[serde(flatten)]
     row: &'a LedgerRow,
-    /// Whose mail a mute is about.
+    /// What a mute means, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     muted: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +94,7 @@ async fn print_corrected_mail(app: &App, screen: Printer, mail: &str) -> anyhow:
     print_corrected_mail_and_mute(app, screen, mail, None).await
 }
 
+/// Prints a mail after a correction, what a mute means, and what the correction teaches.
 async fn print_corrected_mail_and_mute(
     app: &App,
     screen: Printer,
@@ -149,12 +152,13 @@ fn show(screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
     })
 }
 
+/// Searches by words and by meaning, after rebuilding the index of words if asked to.
 pub(super) async fn search(app: &App, screen: Printer, text: &str, rebuild: bool, limit: usize) -> anyhow::Result<()> {
     if rebuild {
         app.search().rebuild_index().await?;
         if text.is_empty() {
             return screen.print_json_or(&serde_json::json!({ "rebuilt": true }), |screen| {
-                screen.print_line("The search index is built anew.")
+                screen.print_line("The search index was rebuilt.")
             });
         }
     }

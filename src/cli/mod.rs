@@ -1,4 +1,5 @@
-//! The command line: arguments in, one call, text or JSON out, an exit code scripts can trust.
+//! The command line: decodes the arguments, makes one call to `app`, and prints the result as text or JSON. Data go to
+//! stdout, everything else to stderr, and the exit code tells a script how it ended. Nothing is decided here.
 
 mod args;
 mod auth;
@@ -35,19 +36,21 @@ use crate::{
     store::StoreError,
 };
 
-/// What a check that found something exits with.
+/// The exit code of a check that found something.
 const EXIT_FINDINGS: u8 = 4;
+/// The exit code when what the command names does not exist.
 const EXIT_NOT_FOUND: u8 = 3;
+/// The exit code of every other failure.
 const EXIT_FAILURE: u8 = 1;
-/// Packages that talk to servers.
+/// The packages that talk to servers, which log requests with mail and tokens at low levels.
 const HTTP_CRATES: [&str; 6] = ["h2", "hyper", "hyper_util", "hyper_rustls", "reqwest", "rustls"];
 
-/// The command line was wrong in a way only the data could tell.
+/// The command line was wrong in a way that only the data could tell. It has the exit code of a wrong command line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct UsageError(String);
 
-/// Parses the process's arguments, does what they say, and answers with its exit code.
+/// Parses the arguments of the process and executes the command. Returns the exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Err(error) = Clock::check_system() {
@@ -62,11 +65,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Nodes are short, the writer has a thread of its own; a few are enough, and idle ones cost memory.
+/// Returns the number of worker threads. Nodes are short and the writer has its own thread, so a few are enough; idle
+/// threads cost memory.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4)
 }
 
+/// Starts logging to stderr.
 fn start_log(verbose: u8) {
     let level = match verbose {
         0 => "warn",
@@ -74,7 +79,7 @@ fn start_log(verbose: u8) {
         _ => "adjutant=debug,info",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("ADJUTANT_LOG").unwrap_or_else(|_| level.into());
-    // What goes over the wire holds mail and tokens; no level of detail may show it.
+    // Requests and responses contain mail and tokens, so no level of detail may show them.
     let filter = HTTP_CRATES.iter().fold(filter, |filter, name| match format!("{name}=warn").parse() {
         Ok(quiet) => filter.add_directive(quiet),
         Err(_) => filter,
@@ -82,7 +87,8 @@ fn start_log(verbose: u8) {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
 }
 
-/// One line on stderr that says what happened and what to do, and the code that goes with it.
+/// Prints one line on stderr that says what happened and what to do. Returns the exit code for it. A closed pipe, as in
+/// `adjutant tasks | head`, is not a failure.
 fn report_error(error: &anyhow::Error) -> ExitCode {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
@@ -106,6 +112,8 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
     })
 }
 
+/// Executes a command. The first ones need no home; the others open it, print warnings about broken files, and record
+/// the head of the audit chain at the end.
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     let screen = Printer::new(cli.json, std::env::var_os("NO_COLOR").is_some());
     match &cli.command {
@@ -139,17 +147,17 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     outcome
 }
 
-/// Shows what is due before a command, and after `once`.
+/// Executes a command, and shows due reminders before it (after it for `once`, too).
 async fn execute_with_reminders(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
     if screen.is_json {
-        // A program reads this: what is due waits for a person.
+        // A program reads JSON output, so reminders wait until a person is there.
         return execute_command(app, screen, command).await;
     }
     let (is_run, is_once) = (matches!(command, Command::Run), matches!(command, Command::Once));
     if matches!(command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. }) {
         reminders::repeat_recent(app).await?;
     }
-    // The daemon shows by itself what comes due.
+    // The daemon shows reminders itself when they are due.
     if !is_run {
         reminders::show_due(app).await?;
     }
@@ -160,16 +168,17 @@ async fn execute_with_reminders(app: &App, screen: Printer, command: Command) ->
     Ok(code)
 }
 
-/// One line on stderr of every command, whatever it answers: a file that does not count is said until it is mended.
+/// Prints a warning on stderr, in every command, while the rules file is broken.
 fn warn_about_broken_rules(current: &rules::CurrentRules) -> io::Result<()> {
     current.broken.iter().try_for_each(|broken| print_warning(&broken.to_string()))
 }
 
+/// Prints a warning on stderr, in every command, while the policy file is broken.
 fn warn_about_broken_policy(app: &App) -> io::Result<()> {
     let Err(problem) = app.effects().try_load_policy() else { return Ok(()) };
     let problem = problem.lines().next().unwrap_or_default();
     print_warning(&format!(
-        "{} is broken: {problem}. Until it is mended nobody knows what you allow, so nothing is done: every effect waits, mail is still read.",
+        "{} is broken: {problem}. Until it is corrected, no effect is carried out; mail is still read.",
         app.home.policy_file().display()
     ))
 }
@@ -178,7 +187,7 @@ fn print_warning(problem: &str) -> io::Result<()> {
     io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {}\n", escape_for_display(problem)))
 }
 
-/// Beside the data, for the commands that do not say it themselves.
+/// Prints on stderr why the model cannot be used, for the commands that do not print it as part of their output.
 fn warn_about_model(app: &App, command: &Command) -> io::Result<()> {
     let elsewhere = matches!(
         command,
@@ -219,7 +228,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         Command::Digest { hours } => nightly::show_digest(app, screen, hours).await?,
         Command::Pause => check::set_paused(app, screen, true).await?,
         Command::Resume => check::set_paused(app, screen, false).await?,
-        // Answered before a home was needed.
+        // These were executed above, because they need no home.
         Command::Completions { .. } | Command::Init { .. } | Command::Eval { .. } | Command::Graph { .. } => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `reflect`, `digest`, and `rules what-if|history|diff|rollback`.
+//! `reflect`, `digest` and `rules what-if|history|diff|rollback`.
 
 use std::{io, process::ExitCode};
 
@@ -17,9 +17,10 @@ use crate::{
     nightly::{LearningOutcome, TestedEdit},
 };
 
-/// Rows of a table; the JSON has all.
+/// The most rows of a table; the JSON output has all.
 const MOST_SHOWN: usize = 40;
 
+/// Executes a `rules` command. The exit code is 4 when a check or a comparison found something.
 pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesCommand) -> anyhow::Result<ExitCode> {
     match command {
         RulesCommand::Check { file } => {
@@ -45,7 +46,7 @@ pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesComm
             let made = app.rules().roll_back(to).await?;
             screen.print_json_or(&json!({ "version": made }), |screen| {
                 screen.print_line(&format!(
-                    "Done; this is version {made} now. What was taken back is learned again only from new corrections."
+                    "Done; this is version {made} now. What was undone is learned again only from new corrections."
                 ))
             })?;
         }
@@ -53,6 +54,7 @@ pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesComm
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints the tasks whose priority another file would change, and their number.
 fn print_what_if(screen: Printer, answer: &WhatIfReport) -> io::Result<()> {
     answer
         .warnings
@@ -81,6 +83,7 @@ fn print_what_if(screen: Printer, answer: &WhatIfReport) -> io::Result<()> {
     ))
 }
 
+/// Prints the versions of the rules, and the learned entries with how often each matched.
 async fn history(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
     let mut versions = app.rules().history().await?;
     versions.truncate(limit);
@@ -110,6 +113,7 @@ async fn history(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()>
     })
 }
 
+/// Prints a version with the edits it made and how each was tested.
 fn print_version(screen: Printer, version: &RulesVersionDetail, at: &str) -> io::Result<()> {
     let row = &version.row;
     let current = if version.current { " (now)" } else { "" };
@@ -124,6 +128,7 @@ fn print_version(screen: Printer, version: &RulesVersionDetail, at: &str) -> io:
     edits.iter().try_for_each(|tested| print_tested_edit(screen, tested))
 }
 
+/// Prints an edit, its reason and its trial. If the trial failed, also the tasks that speak against it.
 fn print_tested_edit(screen: Printer, tested: &TestedEdit) -> io::Result<()> {
     screen.print_line(&format!("  {}", escape_and_truncate(&tested.words, 160)))?;
     screen.print_line(&format!("    because {}", escape_and_truncate(tested.edit.why(), 200)))?;
@@ -138,6 +143,7 @@ fn print_tested_edit(screen: Printer, tested: &TestedEdit) -> io::Result<()> {
     })
 }
 
+/// Runs the nightly job in this process, or has the running daemon do it. With `dry_run`, only shows what it would do.
 pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow::Result<()> {
     if dry_run {
         let findings = app.nightly().preview().await?;
@@ -151,7 +157,7 @@ pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow
             Ok(worker) => break worker,
             Err(WorkerLockHeld { pid }) => {
                 if !screen.is_json {
-                    screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to."))?;
+                    screen.print_line(&format!("Another adjutant (process {pid}) is running; asked it to do this."))?;
                 }
                 if let Some(answer) = app.worker().send_request(RequestKind::Reflect).await? {
                     return screen.print_json_or(&answer, |screen| print_daemon_reply(screen, &answer));
@@ -165,42 +171,45 @@ pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow
     screen.print_json_or(&reflected, |screen| match &reflected {
         ReflectOutcome::Done(report) => print_report(screen, report),
         ReflectOutcome::DoneBefore(row) => {
-            screen.print_line(&format!("The night of {} was held already (run {}).", row.date, row.run_id))?;
+            screen.print_line(&format!("The nightly job of {} was done already (run {}).", row.date, row.run_id))?;
             screen.print_line(
-                "`adjutant rules history` tells what it did; `adjutant reflect --dry-run` what it would do now.",
+                "`adjutant rules history` shows what it did; `adjutant reflect --dry-run` what it would do now.",
             )
         }
     })
 }
 
-/// What a daemon answers; a night that was held before comes as its row.
+/// Prints the daemon's answer. For a job that was done before, the answer is its row, which has a state.
 fn print_daemon_reply(screen: Printer, answer: &Value) -> io::Result<()> {
     let date = answer.get("date").and_then(Value::as_str).unwrap_or_default();
     if answer.get("state").is_some() {
-        return screen
-            .print_line(&format!("The night of {date} was held already; `adjutant rules history` tells what it did."));
+        return screen.print_line(&format!(
+            "The nightly job of {date} was done already; `adjutant rules history` shows what it did."
+        ));
     }
     let count = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
     screen.print_line(&format!(
-        "The night of {date}: {} learned, {} asked, {} kept as proposals.",
+        "The nightly job of {date}: {} learned, {} asked, {} kept as proposals.",
         count("adopted"),
         count("questions"),
         count("proposals")
     ))
 }
 
+/// Prints the report of a nightly job.
 pub(super) fn print_report(screen: Printer, report: &NightlyReport) -> io::Result<()> {
-    screen.print_line(&format!("The night of {}:", report.date))?;
+    screen.print_line(&format!("The nightly job of {}:", report.date))?;
     print_findings(screen, &report.learning)?;
     for twins in &report.duplicates {
         screen.print_line(&format!("  cancelled {}: {} ({})", twins.newer, twins.why, twins.older))?;
     }
     if let Some(version) = report.version {
-        screen.print_line(&format!("Version {version} of the rules; `adjutant rules rollback` takes it back."))?;
+        screen.print_line(&format!("Version {version} of the rules; `adjutant rules rollback` undoes it."))?;
     }
-    screen.print_line(&format!("{} open tasks changed their level.", report.reranked))
+    screen.print_line(&format!("{} open tasks changed their priority.", report.reranked))
 }
 
+/// Prints what was learned, what a person is asked, and what failed its trial.
 fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()> {
     let parts =
         [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
@@ -217,6 +226,7 @@ fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()>
     Ok(())
 }
 
+/// Prints the digest of the last hours.
 pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyhow::Result<()> {
     let digest = app.nightly().build_digest(hours).await?;
     let zone = app.config.me.time_zone;

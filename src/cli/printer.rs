@@ -1,4 +1,4 @@
-//! What a person sees: data on stdout, plain or JSON, colours only on a terminal.
+//! Prints data on stdout, as text or JSON. Colours are used only on a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::{ingest::escape_for_display, model::Priority};
 
-/// Without a terminal to ask, tables are this wide.
+/// The width of tables when stdout is not a terminal.
 const WIDTH_WITHOUT_TERMINAL: u16 = 160;
 
+/// How a command prints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Printer {
     pub(super) is_json: bool,
@@ -23,7 +24,7 @@ impl Printer {
         Self { is_json, has_colour: is_terminal && !no_colour, is_terminal }
     }
 
-    /// One JSON value, or what `plain` prints.
+    /// Prints one JSON value, or calls `plain` for text.
     pub(super) fn print_json_or<T: Serialize>(
         self,
         value: &T,
@@ -37,11 +38,13 @@ impl Printer {
         Ok(())
     }
 
-    /// A line of our own words; mail text in it must be escaped first with [`escape_and_truncate`].
+    /// Prints a line. Text from outside must be made safe first with [`escape_and_truncate`], because control
+    /// characters in a mail could act on the terminal.
     pub(super) fn print_line(self, text: &str) -> io::Result<()> {
         writeln!(io::stdout().lock(), "{text}")
     }
 
+    /// Prints a table. Cells with text from outside must be made with [`cell`].
     pub(super) fn print_table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
@@ -67,6 +70,7 @@ impl Printer {
         Ok(())
     }
 
+    /// Returns a cell with the priority in its colour.
     pub(super) fn priority(self, level: Priority) -> Cell {
         let cell = Cell::new(level.as_str());
         let colour = match level {
@@ -79,7 +83,7 @@ impl Printer {
     }
 }
 
-/// Text from outside, safe and short enough for one cell.
+/// Returns text from outside as one safe line of limited length.
 pub(super) fn escape_and_truncate(text: &str, longest: usize) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut safe = escape_for_display(&one_line);
@@ -89,6 +93,7 @@ pub(super) fn escape_and_truncate(text: &str, longest: usize) -> String {
     safe
 }
 
+/// Returns a cell with text from outside, safe and of limited length.
 pub(super) fn cell(text: &str, longest: usize) -> Cell {
     Cell::new(escape_and_truncate(text, longest))
 }

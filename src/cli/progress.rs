@@ -1,14 +1,14 @@
-//! A bar on stderr while mail that was there before is being read for the first time.
+//! A progress bar on stderr while old mail is read for the first time.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::watch;
 
 use crate::app::BackfillProgress;
 
-/// Fewer are read before a bar could be seen.
+/// The number of mails from which a bar is shown; fewer are read before it could be seen.
 const WORTH_SHOWING: u64 = 64;
 
-/// Follows the worker until it ends.
+/// Shows the progress until the worker ends.
 pub(super) fn show(mut backfill: watch::Receiver<BackfillProgress>) {
     tokio::spawn(async move {
         let bar = ProgressBar::hidden();

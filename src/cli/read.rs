@@ -1,4 +1,4 @@
-//! `plan`, `preview`, `import`, `eval`: reading mail.
+//! `plan`, `preview`, `import` and `eval`: commands that read mail.
 
 use std::{
     io::{self, BufRead as _, Read as _, Write as _},
@@ -20,6 +20,7 @@ use crate::{
     model::{Mail, Reading},
 };
 
+/// Reads one mail from a file or stdin, and prints what would be done with it.
 pub(super) fn plan(app: &App, screen: Printer, eml: Option<PathBuf>, jsonl: bool) -> anyhow::Result<ExitCode> {
     if jsonl {
         return plan_lines(app);
@@ -73,6 +74,7 @@ fn print_reading(screen: Printer, mail: &Mail, reading: &Reading) -> io::Result<
     Ok(())
 }
 
+/// Reads JSON lines from stdin and prints one for each. The exit code is 4 when a line could not be read.
 fn plan_lines(app: &App) -> anyhow::Result<ExitCode> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut bad = false;
@@ -97,6 +99,7 @@ fn plan_lines(app: &App) -> anyhow::Result<ExitCode> {
     Ok(if bad { ExitCode::from(EXIT_FINDINGS) } else { ExitCode::SUCCESS })
 }
 
+/// Reads JSON lines from stdin and prints the answer for each.
 pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     for line in io::stdin().lock().lines() {
@@ -111,6 +114,7 @@ pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints which tasks recent mail would become.
 pub(super) async fn preview(app: &App, screen: Printer, place: &str, days: Option<u32>) -> anyhow::Result<()> {
     let preview = app.preview().read_place(place, days).await?;
     screen.print_json_or(&preview, |screen| {
@@ -140,11 +144,12 @@ pub(super) async fn preview(app: &App, screen: Printer, place: &str, days: Optio
         ))?;
         match preview.not_read {
             0 => Ok(()),
-            more => screen.print_line(&format!("{more} older ones were only counted; the first look reads them too.")),
+            more => screen.print_line(&format!("{more} older ones were only counted; the first sync reads them too.")),
         }
     })
 }
 
+/// Imports mail with a progress bar, and waits until it was read for tasks.
 pub(super) async fn import(app: &App, screen: Printer, path: &Path, account: &str, tasks: bool) -> anyhow::Result<()> {
     let bar = if screen.is_json { ProgressBar::hidden() } else { ProgressBar::new(0) };
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left") {

@@ -1,4 +1,4 @@
-//! What is due, before the answer of every command: on stderr, so that data stay data.
+//! Due reminders, printed on stderr before the output of every command, so that stdout has only data.
 
 use std::io::{self, Write as _};
 
@@ -7,13 +7,13 @@ use chrono_tz::Tz;
 use super::{description::format_date_time, printer::escape_and_truncate};
 use crate::{app::App, model::ReminderRow};
 
-/// "Due now: Call the plumber (Mon 16 Nov, 14:30)"
+/// Returns a line such as "Due now: Call the plumber (Mon 16 Nov, 14:30)".
 pub(super) fn format_reminder(word: &str, reminder: &ReminderRow, zone: Tz) -> String {
     let again = if reminder.every.is_some() { ", comes again" } else { "" };
     format!("{word}: {} ({}{again})", escape_and_truncate(&reminder.text, 200), format_date_time(reminder.due_at, zone))
 }
 
-/// Shows what is due and marks it as shown, in this order: a kill in between shows it twice.
+/// Prints due reminders and then marks them as shown. In this order a crash shows a reminder twice and loses none.
 pub(super) async fn show_due(app: &App) -> anyhow::Result<()> {
     let due = app.tasks().due_reminders().await?;
     if due.is_empty() {
@@ -23,7 +23,7 @@ pub(super) async fn show_due(app: &App) -> anyhow::Result<()> {
     app.tasks().mark_reminders_shown(&due).await
 }
 
-/// Tells again what was shown in the last day, to a person who may not have been there.
+/// Prints again what was shown in the last day, for a person who may not have seen it.
 pub(super) async fn repeat_recent(app: &App) -> anyhow::Result<()> {
     let recent = app.tasks().recent_reminders().await?;
     Ok(print_reminders("Reminded", &recent, app.config.me.time_zone)?)

@@ -1,4 +1,4 @@
-//! `run` and `once`: the worker, and what it tells while it works.
+//! `run` and `once`: start the worker, and print what it reports.
 
 use std::io;
 
@@ -17,9 +17,11 @@ use crate::{
     model::{MailState, RequestKind},
 };
 
-/// Mails in the table of a first look; more would scroll away.
+/// The most mails in the table of the first report.
 const MOST_SHOWN: usize = 60;
 
+/// Runs the daemon until it is told to stop, and prints its events. A reminder is marked as shown only after it was
+/// printed.
 pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()> {
     let worker = app.worker().start().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
@@ -52,7 +54,7 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Ctrl-C, or the polite end from a service manager.
+/// Waits for Ctrl-C or for the termination signal of a service manager.
 async fn wait_for_stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
@@ -66,7 +68,7 @@ async fn wait_for_stop_signal() {
     }
 }
 
-/// With a daemon running, leaves a request and waits for its answer.
+/// Processes the mail that is there. If a daemon runs, leaves a request and waits for its answer.
 pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
     let troubles = loop {
         match app.worker().start().await? {
@@ -85,7 +87,7 @@ pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns how many accounts could not be taken in.
+/// Runs one pass in this process. Returns the number of problems that it reported.
 async fn run_once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
     let supervised = worker.engine.clone();
     let watch = tokio::spawn(async move { supervised.supervise_nodes().await });
@@ -100,6 +102,7 @@ async fn run_once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize>
     Ok(report.troubles.len())
 }
 
+/// Prints the report of a daemon, which is JSON.
 fn print_daemon_reply(screen: Printer, report: &Value) -> io::Result<()> {
     let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or_default();
     let troubles = report.get("troubles").and_then(Value::as_array).into_iter().flatten();
@@ -110,6 +113,7 @@ fn print_daemon_reply(screen: Printer, report: &Value) -> io::Result<()> {
     screen.print_line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
 }
 
+/// Prints one event, as a line of text or of JSON.
 fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()> {
     if screen.is_json {
         return screen.print_line(&event_json(pulse).to_string());
@@ -128,12 +132,13 @@ fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()>
         }
         WorkerEvent::ItemExpiring(item) => {
             let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
-            screen.print_line(&format!("Soon void{until}: {} (adjutant hitl)", escape_and_truncate(&item.title, 200)))
+            screen
+                .print_line(&format!("Expires soon{until}: {} (adjutant hitl)", escape_and_truncate(&item.title, 200)))
         }
         WorkerEvent::RulesBroken(problem) => screen.print_line(problem),
         WorkerEvent::NightlyDone(report) => super::nightly::print_report(screen, report),
         WorkerEvent::RulesChanged { version, reranked } => {
-            screen.print_line(&format!("New rules ({version}): {reranked} tasks changed their level."))
+            screen.print_line(&format!("New rules ({version}): {reranked} tasks changed their priority."))
         }
         WorkerEvent::MemoryAvailability(said) => screen.print_line(&format!("Memory: {said}")),
         WorkerEvent::ModelUnavailable(note) => screen.print_line(&escape_and_truncate(note, 300)),
@@ -141,6 +146,7 @@ fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()>
     }
 }
 
+/// Returns an event as JSON. Scripts rely on the names, so they must not change.
 fn event_json(pulse: &WorkerEvent) -> Value {
     use serde_json::json;
     match pulse {
@@ -161,6 +167,7 @@ fn event_json(pulse: &WorkerEvent) -> Value {
     }
 }
 
+/// Prints the report of one pass.
 fn print_report(screen: Printer, report: &PassReport) -> io::Result<()> {
     report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.print_line(trouble))?;
     report.memory.iter().try_for_each(|said| screen.print_line(&format!("Memory: {said}")))?;
@@ -177,7 +184,7 @@ fn print_report(screen: Printer, report: &PassReport) -> io::Result<()> {
     ))
 }
 
-/// One line per task, or one that says why there is none.
+/// Returns one table row per task of a mail, or one that says why there is none.
 fn rows(screen: Printer, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
     let head = [Cell::new(outcome.mail_id), cell(&outcome.from, 26), cell(&outcome.subject, 30)];
     if outcome.tasks.is_empty() {

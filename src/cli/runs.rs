@@ -1,4 +1,4 @@
-//! `runs`: list, show, replay, fork.
+//! `runs`: list, show, replay and fork.
 
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{app::App, model::RunRow};
 
+/// Executes a `runs` command; without one, lists the newest runs.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
         RunsCommand::List { status, limit } => {
@@ -34,6 +35,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsComm
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the cells of a run in a table. What a deferred run waits for takes the place of its reason.
 fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
     let about = row
         .task_id
@@ -51,6 +53,7 @@ fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
     ]
 }
 
+/// Prints a run with its checkpoints, their changes, and its model calls.
 async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
     let detail = app.runs().detail(run).await?;
     screen.print_json_or(&detail, |screen| {
@@ -92,6 +95,7 @@ async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
     })
 }
 
+/// Replays a run and prints each difference. The exit code is 4 when there is one.
 async fn replay(app: &App, screen: Printer, run: &str) -> anyhow::Result<ExitCode> {
     let replay = app.runs().replay(run).await?;
     screen.print_json_or(&replay, |screen| {

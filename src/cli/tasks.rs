@@ -14,6 +14,7 @@ use crate::{
     model::{FollowUp, Instant, TaskEditKind, TaskRow, nightly::CorrectionKind},
 };
 
+/// Executes a `tasks` command; without one, lists the open tasks.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCommand>) -> anyhow::Result<()> {
     let command = command.unwrap_or(TasksCommand::List { all: false, limit: 100 });
     match command {
@@ -75,6 +76,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCom
     }
 }
 
+/// Parses a deadline; "none" removes it.
 fn parse_deadline_edit(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     if text == "none" {
         return Ok(TaskEditKind::Deadline(None, None));
@@ -83,6 +85,7 @@ fn parse_deadline_edit(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     Ok(TaskEditKind::Deadline(Some(text), Some(at)))
 }
 
+/// Prints a table of tasks.
 async fn list(app: &App, screen: Printer, all: bool, limit: usize) -> anyhow::Result<()> {
     let rows = app.tasks().list(all, limit).await?;
     screen.print_json_or(&rows, |screen| {
@@ -108,6 +111,7 @@ async fn list(app: &App, screen: Printer, all: bool, limit: usize) -> anyhow::Re
     Ok(())
 }
 
+/// Prints everything about a task.
 fn show(app: &App, screen: Printer, detail: &TaskDetail) -> anyhow::Result<()> {
     screen.print_json_or(detail, |screen| {
         let row = &detail.row;
@@ -216,6 +220,7 @@ fn print_changed_task_and_lesson(
     })
 }
 
+/// Prints the invoices as a table, JSON or CSV.
 async fn list_invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<()> {
     let rows = app.tasks().list_invoices().await?;
     if csv {
@@ -241,8 +246,8 @@ async fn list_invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<
     })
 }
 
-/// A field of a CSV file with text from outside. What a spreadsheet would take for a formula is made text, also for one
-/// that separates by semicolons or tabs and so begins a cell in the middle of ours.
+/// Returns text from outside as a CSV field. What a spreadsheet would read as a formula becomes text, also for one that
+/// separates by semicolons or tabs and so begins a cell in the middle of ours.
 fn quote_csv_text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 2);
     let mut begins = true;
@@ -256,7 +261,8 @@ fn quote_csv_text(text: &str) -> String {
     in_quotes(&safe)
 }
 
-/// Whether a cell that begins here is a formula to some program: behind blanks and quotes, in any width.
+/// Returns whether some program would read a cell that begins here as a formula, also behind blanks and quotes and in
+/// full-width characters.
 fn begins_formula(cell: &str) -> bool {
     let shown = cell.trim_start_matches(|c: char| c == '"' || c.is_whitespace() || c.is_control());
     shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
@@ -266,6 +272,7 @@ fn in_quotes(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
+/// Prints why a task has its priority, and the smallest change that would give it another.
 pub(super) async fn explain_priority(app: &App, screen: Printer, task: &str) -> anyhow::Result<()> {
     let why = app.tasks().explain_priority(task).await?;
     screen.print_json_or(&why, |screen| {

@@ -1,20 +1,20 @@
-//! How often a server is asked: not by everybody at the same moment, and less often while it has trouble.
+//! The pause between requests to a server: with jitter, and longer while it fails.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
     time::Duration,
 };
 
-/// However long the trouble lasts.
+/// Upper bound of the backoff, unless the regular interval is longer.
 const MAX_BACKOFF: Duration = Duration::from_secs(300);
 
-/// Up to a tenth more or less, so that many programs started together do not stay together.
+/// Returns the time with up to a tenth more or less, so that programs that were started together do not poll together.
 pub(super) fn add_jitter(time: Duration) -> Duration {
     let dice = RandomState::new().hash_one(0) % 201;
     time.mul_f64(0.9 + 0.001 * f64::from(u32::try_from(dice).unwrap_or(100)))
 }
 
-/// Twice as long after each trouble in a row.
+/// Returns the pause after a number of failures in a row: the regular interval first, then doubled each time.
 pub(super) fn delay_after_failures(every: Duration, troubles: u32) -> Duration {
     let doubled = 2_u32.saturating_pow(troubles.saturating_sub(1));
     every.saturating_mul(doubled).min(MAX_BACKOFF.max(every))

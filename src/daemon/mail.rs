@@ -1,4 +1,4 @@
-//! Following a mailbox: events are hints, scans are the truth.
+//! Follows the mailboxes. File events and pushes are only hints that wake the poll earlier; the poll finds everything.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,11 +10,13 @@ use crate::{
     source::{SourceError, maildir::watch::MaildirWatcher},
 };
 
-/// After a poll that failed.
+/// The pause after a failed poll of a local mailbox.
 const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(5);
-/// How soon a settled mail is shown.
+/// The pause between two looks for processed mail to announce.
 const SETTLED_CHECK_INTERVAL: Duration = Duration::from_millis(150);
 
+/// Polls one account until the daemon stops: at every hint, at every interval, and with a backoff while it fails. The
+/// same failure is reported once.
 pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
     let Some(followed) = shared.worker.followed_accounts.get(nth) else { return };
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
@@ -25,7 +27,7 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
         let (push, hint) = (Arc::clone(push), Arc::clone(&hint));
         shared.tracker.spawn(push::wait_for_pushes(shared.clone(), push, account.clone(), hint));
     }
-    // What came before the watch began is found by looking once more.
+    // The first poll comes at once: it finds mail that arrived before the watch began.
     let mut pause = Duration::ZERO;
     let mut told = String::new();
     let mut troubles = 0;
@@ -51,7 +53,7 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
             }
             Err(error) => {
                 let problem = format!("{error:#}");
-                // Said once; a full disk would otherwise say so at every event.
+                // Reported once; a full disk would otherwise be reported at every event.
                 if told != problem {
                     tracing::warn!(%account, error = problem, "a mailbox could not be polled");
                     shared
@@ -61,7 +63,7 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
                 troubles += 1;
                 match (&followed.location, error.downcast_ref()) {
                     (MailLocation::Maildir(_), _) => RETRY_AFTER_FAILURE.min(every),
-                    // Nobody is asked until the person has signed in, and that should be noticed soon.
+                    // No request is made until the person has signed in, and that should be noticed soon: no backoff.
                     (MailLocation::Gmail { .. }, Some(SourceError::Auth { .. })) => backoff::add_jitter(every),
                     (MailLocation::Gmail { .. }, _) => {
                         backoff::add_jitter(backoff::delay_after_failures(every, troubles))
@@ -72,19 +74,20 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
     }
 }
 
+/// Returns whether pushes announce the mail of this account.
 fn has_push(followed: &FollowedAccount) -> bool {
     matches!(followed.location, MailLocation::Gmail { push: Some(_), .. })
 }
 
-/// File events, where there are files; it ends with what it returns.
+/// Watches a Maildir for file events, as long as the returned watcher lives. Without one the account is only polled.
 fn watch_maildir(followed: &FollowedAccount, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
     let MailLocation::Maildir(maildir) = &followed.location else { return None };
     let account = &followed.intake.account_intake.account;
     let watch = maildir.watch(Arc::clone(hint));
-    watch.inspect_err(|error| tracing::warn!(%account, %error, "events are off")).ok()
+    watch.inspect_err(|error| tracing::warn!(%account, %error, "no file events; only polling")).ok()
 }
 
-/// Tells the door about each mail once, when it and its tasks have come to rest.
+/// Reports each mail once, when it and its tasks have been processed.
 pub(super) async fn announce_settled_mail(shared: DaemonContext) {
     let app = &shared.worker.app;
     let Ok(mut mark) = app.mail().newest_id().await else { return };

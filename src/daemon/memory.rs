@@ -1,13 +1,15 @@
-//! Giving the memory what it has yet to learn: what other commands wrote, and what waited for a server.
+//! Embeds documents that have no vector yet: those that other commands wrote, and those that waited for a server.
 
 use std::time::Duration;
 
 use super::DaemonContext;
 use crate::app::WorkerEvent;
 
-/// One cheap read, when there is nothing to learn.
+/// The pause between two checks. With nothing to embed, a check is one cheap read.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Embeds pending documents until the daemon stops, without a pause while there are more. Frees the embedder's memory
+/// when it was not needed for a while.
 pub(super) async fn index_pending_documents(shared: DaemonContext) {
     let app = &shared.worker.app;
     let mut pause = CHECK_INTERVAL;
@@ -20,7 +22,7 @@ pub(super) async fn index_pending_documents(shared: DaemonContext) {
                     pause = Duration::ZERO;
                 }
             }
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "the memory could not be tended"),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "documents could not be embedded"),
         }
         app.memory.unload_if_idle();
     }

@@ -1,7 +1,9 @@
-//! The loops of a running worker: mail, requests of other commands, reminders, rules, the memory, the day, the night. Stops
-//! when told to, and when its data folder was replaced.
+//! The loops of a running worker: mail, requests of other commands, unfinished runs, the approval queue, reminders,
+//! rules, search vectors, the daily ranking and the nightly job.
 //!
-//! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
+//! The daemon stops when it is told to, or when its data folder was replaced. One cancellation token means "stop"; the
+//! tracker being empty means "all stopped". A loop that fails logs it and goes on. The daemon keeps no state of its
+//! own: everything it needs after a restart is in the database.
 
 mod backoff;
 mod data;
@@ -29,21 +31,22 @@ struct DaemonContext {
     worker: Arc<Worker>,
     events: mpsc::UnboundedSender<WorkerEvent>,
     stop: CancellationToken,
-    /// Of every loop.
+    /// Tracks every loop, so that the shutdown can wait for all of them.
     tracker: TaskTracker,
 }
 
 impl DaemonContext {
+    /// Reports an event to the interface.
     fn send_event(&self, pulse: WorkerEvent) {
-        // The door may be gone already; the database has everything.
+        // The receiver may be gone already; everything in the event is in the database.
         drop(self.events.send(pulse));
     }
 
-    /// Tells what was there at the start, and starts what goes on until the end.
+    /// Reports the first pass, and starts the loops that run until the daemon stops.
     fn start_loops(&self, report: anyhow::Result<PassReport>) {
         match report {
             Ok(report) => self.send_event(WorkerEvent::Started(report)),
-            // The loops try again; a daemon that gives up at the first full disk helps nobody.
+            // The daemon goes on, because the loops try again: a full disk at the start must not end it.
             Err(error) => {
                 self.send_event(WorkerEvent::PollFailed { account: "all".into(), problem: format!("{error:#}") })
             }
@@ -62,7 +65,7 @@ impl DaemonContext {
         self.tracker.spawn(nightly::run_nightly_when_due(self.clone()));
     }
 
-    /// Sleeps; false when it is time to stop.
+    /// Sleeps. Returns false when the daemon is to stop.
     async fn sleep_unless_stopped(&self, time: std::time::Duration) -> bool {
         tokio::select! {
             () = tokio::time::sleep(time) => true,
@@ -71,8 +74,8 @@ impl DaemonContext {
     }
 }
 
-/// Works until `shutdown` comes. Everything unfinished is continued at the next start. An error means that the data folder
-/// was replaced meanwhile.
+/// Runs the daemon until `shutdown` completes. Unfinished runs are resumed at the next start. An error means that the
+/// data folder was replaced meanwhile.
 pub async fn run(
     worker: Worker,
     shutdown: impl Future<Output = ()>,
@@ -87,6 +90,7 @@ pub async fn run(
         tracker: tracker.clone(),
     };
     let engine = shared.worker.engine.clone();
+    // These two start before the first pass, which already drives runs and ranks by the rules.
     tracker.spawn(async move { engine.supervise_nodes().await });
     tracker.spawn(rules::rerank_on_rules_change(shared.clone()));
     let app = shared.worker.app.clone();
@@ -112,6 +116,7 @@ pub async fn run(
     shared.worker.engine.stop().await;
     tracker.close();
     tracker.wait().await;
+    // All loops have ended, so this is the last reference.
     if let Ok(worker) = Arc::try_unwrap(shared.worker) {
         worker.stop().await;
     }

@@ -1,13 +1,15 @@
-//! The nightly job: at its time, once per date, made up for after a suspension or a restart.
+//! Runs the nightly job at its time, once per date, and makes up for it after a suspension or a restart.
 
 use std::time::Duration;
 
 use super::DaemonContext;
 use crate::app::WorkerEvent;
 
-/// How late a night is at most; also how soon a machine that slept through it notices.
+/// The pause between two checks, and so the largest delay of the job. It also bounds how late a machine notices that it
+/// was suspended at the scheduled time.
 const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Runs the nightly job whenever it is due, until the daemon stops. A failed job is tried again at the next check.
 pub(super) async fn run_nightly_when_due(shared: DaemonContext) {
     let app = &shared.worker.app;
     loop {
@@ -15,7 +17,7 @@ pub(super) async fn run_nightly_when_due(shared: DaemonContext) {
             Ok(Some(report)) => shared.send_event(WorkerEvent::NightlyDone(Box::new(report))),
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again")
+                tracing::warn!(error = format!("{error:#}"), "the nightly job failed; it is tried again")
             }
         }
         if !shared.sleep_unless_stopped(CHECK_INTERVAL).await {

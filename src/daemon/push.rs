@@ -1,4 +1,5 @@
-//! Waiting for pushes. They only wake the poll earlier; when they cease, a person is told once and polling goes on.
+//! Waits for Gmail's pushes. They only wake the poll earlier: when they stop, a person is told once and polling goes
+//! on.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,13 +12,14 @@ use crate::{
     source::{gmail::PushSubscription, google::ApiError},
 };
 
-/// A watch lasts a week; Google asks for one a day.
+/// How often the watch is renewed. It lasts a week, and Google recommends to renew it daily.
 const RENEW_EVERY: chrono::Duration = chrono::Duration::hours(24);
-/// Trouble shorter than this is the network's.
+/// The number of failures in a row that is reported; fewer are taken for a short network failure.
 const FAILURES_BEFORE_REPORT: u32 = 3;
+/// The pause after the first failure; doubled for each further one.
 const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
-/// Wakes `hint` at every push, until it is time to stop.
+/// Wakes `hint` at every push, until the daemon stops.
 pub(super) async fn wait_for_pushes(
     shared: DaemonContext,
     push: Arc<PushSubscription>,
@@ -54,7 +56,7 @@ pub(super) async fn wait_for_pushes(
                     report_push_lapsed(&shared, &account, &error.to_string());
                     troubles = troubles.max(FAILURES_BEFORE_REPORT);
                 }
-                // What was pushed meanwhile may be lost with it.
+                // Pushes may have been lost during the failure, so the account is polled.
                 hint.notify_one();
                 if !shared
                     .sleep_unless_stopped(backoff::add_jitter(backoff::delay_after_failures(
@@ -70,11 +72,13 @@ pub(super) async fn wait_for_pushes(
     }
 }
 
+/// The result of one renewal or one wait for a push.
 struct PushCheck {
     has_arrived: bool,
     watch_expires_at: Option<Instant>,
 }
 
+/// Renews the watch, or waits for a push. A renewal counts as a push.
 async fn renew_or_pull(push: &Arc<PushSubscription>, renew: bool) -> Result<PushCheck, ApiError> {
     let mut until = None;
     if renew {
@@ -82,27 +86,30 @@ async fn renew_or_pull(push: &Arc<PushSubscription>, renew: bool) -> Result<Push
         let stopped = |_| ApiError::Network { what: "stopped".into(), left: false };
         until = tokio::task::spawn_blocking(move || renewer.renew()).await.map_err(stopped)??;
     }
-    // What came before the watch is found by the poll.
+    // Mail that came before the watch was renewed was not announced, so it must be polled for.
     let came = if renew { true } else { push.pull().await? };
     Ok(PushCheck { has_arrived: came, watch_expires_at: until })
 }
 
+/// Returns whether the failure will last until a person acts, so that it is reported at once.
 fn is_lasting(error: &ApiError) -> bool {
     matches!(error, ApiError::Auth(_) | ApiError::MissingScope(_) | ApiError::Refused { .. } | ApiError::Gone)
 }
 
-/// Whether what is looked for by the clock was announced. Mail that comes unannounced again and again says that pushes go
-/// elsewhere, or nowhere, though the subscription answers.
+/// Counts polls by the clock that found mail which no push had announced. Several in a row mean that pushes go nowhere,
+/// although the subscription answers.
 #[derive(Default)]
 pub(super) struct UnannouncedMailCounter {
     unannounced: u32,
 }
 
 impl UnannouncedMailCounter {
+    /// Starts counting anew, because a push has come.
     pub(super) fn reset(&mut self) {
         self.unannounced = 0;
     }
 
+    /// Counts one unannounced mail, and reports when there were several in a row.
     pub(super) fn record_unannounced_mail(&mut self, shared: &DaemonContext, account: &AccountId) {
         self.unannounced += 1;
         if self.unannounced == FAILURES_BEFORE_REPORT {
@@ -111,6 +118,7 @@ impl UnannouncedMailCounter {
     }
 }
 
+/// Reports that pushes have stopped and that the account is still polled.
 fn report_push_lapsed(shared: &DaemonContext, account: &AccountId, why: &str) {
     let every = shared.worker.app.config.poll_seconds;
     tracing::warn!(%account, why, "push has lapsed");

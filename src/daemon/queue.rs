@@ -1,4 +1,4 @@
-//! Tending the approval queue: files and rows brought together, what expires, the policy, the anchor of the audit.
+//! The housekeeping loop: the files of the approval queue, expiry, the policy, and the anchor of the audit chain.
 
 use std::time::Duration;
 
@@ -8,14 +8,15 @@ use tokio::sync::mpsc;
 use super::DaemonContext;
 use crate::app::WorkerEvent;
 
-/// Without any event.
+/// The longest pause between two rounds, if no file event comes.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// Several files dropped together are looked at together.
+/// The pause after a file event, so that several decision files dropped together are read together.
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
+/// Runs the housekeeping at every file event and every interval, until the daemon stops.
 pub(super) async fn maintain_queue(shared: DaemonContext) {
     let (wake, mut woken) = mpsc::channel(1);
-    // Events are hints: without a watcher the queue is looked at all the same.
+    // Events are only hints: without a watcher the interval is enough.
     let _watcher = watch_queue_folder(&shared, wake);
     let mut told = String::new();
     loop {
@@ -26,9 +27,9 @@ pub(super) async fn maintain_queue(shared: DaemonContext) {
             }
             Err(error) => {
                 let problem = format!("{error:#}");
-                // Said once; a folder that cannot be used would otherwise say so every few seconds.
+                // Reported once; an unusable folder would otherwise be reported every few seconds.
                 if told != problem {
-                    tracing::warn!(error = problem, "the approval queue could not be tended");
+                    tracing::warn!(error = problem, "the approval queue could not be maintained");
                     told = problem;
                 }
             }
@@ -41,13 +42,14 @@ pub(super) async fn maintain_queue(shared: DaemonContext) {
     }
 }
 
+/// Watches the queue for decision files. Returns none when the folder cannot be watched.
 fn watch_queue_folder(shared: &DaemonContext, wake: mpsc::Sender<()>) -> Option<notify::RecommendedWatcher> {
     let folder = shared.worker.app.home.queue();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let dropped =
             |event: &notify::Event| event.paths.iter().any(|path| path.to_string_lossy().ends_with(".decision.json"));
         if event.is_ok_and(|event| dropped(&event)) {
-            // A full channel means that a look is due already.
+            // A full channel means that a round is due already.
             let _full = wake.try_send(());
         }
     })

@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::DaemonContext;
 use crate::{model::RequestKind, store::Write};
 
-/// One cheap read of a counter.
+/// The pause between two looks for requests. A look is one cheap read.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Answers requests until the daemon stops.
 pub(super) async fn serve_requests(shared: DaemonContext) {
     while shared.sleep_unless_stopped(POLL_INTERVAL).await {
         if let Err(error) = resume_runs_and_serve_requests(&shared).await {
@@ -16,6 +17,8 @@ pub(super) async fn serve_requests(shared: DaemonContext) {
     }
 }
 
+/// Answers all open requests, one after the other. A request is marked as taken before it is done. If a pass or the
+/// nightly job fails, the failure is the answer, because the command that waits must hear of it.
 async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let store = &app.store;

@@ -1,10 +1,11 @@
-//! Following the rules file: a new version ranks open tasks again, a broken one is said and changes nothing.
+//! Follows the rules file: a new version ranks open tasks again, a broken one is reported and changes nothing.
 
 use std::sync::Arc;
 
 use super::DaemonContext;
 use crate::app::WorkerEvent;
 
+/// Ranks open tasks again at the start and at every change of the rules, until the daemon stops.
 pub(super) async fn rerank_on_rules_change(shared: DaemonContext) {
     let mut rules = shared.worker.rules.clone();
     loop {

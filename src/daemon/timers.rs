@@ -1,4 +1,4 @@
-//! What the clock brings: reminders, and the daily ranking in the person's time zone.
+//! The timers: reminders, and the daily ranking in the person's time zone.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use crate::{
     model::{ActionId, Instant},
 };
 
-/// A reminder is this late at the most.
+/// The pause between two looks for reminders, and so the largest delay of one.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// Long sleeps are cut, so that a suspended machine is not late by its suspension.
+/// The longest single sleep, so that a machine that was suspended notices the time soon after it wakes.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
 
-/// Hands over each reminder once for its time. Whoever prints it marks it as shown, afterwards; until then the next start
-/// shows it again.
+/// Reports each reminder once for each time it is due. Whoever prints it marks it as shown afterwards; until then, the
+/// next start reports it again.
 pub(super) async fn announce_due_reminders(shared: DaemonContext) {
     let app = &shared.worker.app;
     let mut told: HashSet<(ActionId, Instant)> = HashSet::new();
@@ -34,9 +34,10 @@ pub(super) async fn announce_due_reminders(shared: DaemonContext) {
     }
 }
 
+/// Ranks open tasks again at the time of the nightly schedule, because deadlines have come nearer.
 pub(super) async fn rerank_daily(shared: DaemonContext) {
     let app = &shared.worker.app;
-    // Checked when the configuration was read.
+    // The configuration was validated when it was read, so this does not fail.
     let Ok(cron) = app.config.nightly_schedule.parse::<Cron>() else { return };
     loop {
         let now = app.clock.now().utc().with_timezone(&app.config.me.time_zone);

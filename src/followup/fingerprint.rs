@@ -1,33 +1,42 @@
-//! Marks: what a request is recognised by when it comes again in another conversation. Equal marks are evidence, never
-//! proof of who wrote: that is for the receiving server to say.
+//! Fingerprints: short hashes by which a request is recognised when it comes again in another conversation.
+//!
+//! Equal fingerprints are evidence that two requests are the same, never proof of who wrote them; only the receiving
+//! server can vouch for a sender. The prefix of a fingerprint (`mail:`, `says:`, `invoice:` …) says what it was taken
+//! of.
 
 use crate::model::{Mail, MailId, ids::sha256_hex};
 
-/// Of a sentence, so many words are compared: more than chance repeats, fewer than quoting programs wrap or cut.
+/// The number of words of a sentence that are hashed: enough not to repeat by chance, few enough to survive wrapping
+/// and cutting by quoting programs.
 const COMPARED_WORDS: usize = 8;
-/// A shorter sentence is said in many mails.
+/// The shortest sentence with a fingerprint. Shorter ones occur in many mails.
 const MIN_SENTENCE_WORDS: usize = 4;
-/// Sentences of a quote that are kept, and places where one may begin that are looked at.
+/// The number of sentences of a quote that get a fingerprint.
 const MAX_SENTENCES: usize = 24;
+/// The number of places in a quote that are tried as the start of a sentence.
 const MAX_SENTENCE_STARTS: usize = 400;
-/// Bytes in which its first words must stand.
+/// The number of bytes in which the compared words must lie, so that hostile text costs no more than this per sentence.
 const MAX_SENTENCE_BYTES: usize = 400;
+/// The number of hexadecimal digits that are kept of a SHA-256: 128 bits.
 const DIGEST_LENGTH: usize = 32;
 
-/// The same sender with the same words, subject, attachments, further parts and place to answer to. The date is not part
-/// of it: a mail that is sent again has another.
+/// Returns the fingerprint of a mail: the same sender with the same words, subject, attachments, further parts and
+/// Reply-To. The date is left out, because a mail that is sent again has another. Returns none for a mail without
+/// words.
 pub fn of_mail(mail: &Mail) -> Option<String> {
     let mut whole = written_by_sender(mail)?;
     whole.extend(mail.other_parts_sha256.clone());
     Some(format!("mail:{}", short_digest(&whole.join("\n"))))
 }
 
-/// The mark that tasks were given before further parts counted: only theirs are found by it.
+/// Returns the fingerprint of earlier versions, in which further parts did not count. Only tasks of those versions are
+/// found by it.
 pub fn former_of_mail(mail: &Mail) -> Option<String> {
     Some(format!("text:{}", short_digest(&written_by_sender(mail)?.join("\n"))))
 }
 
-/// None where there are no words. No part holds a line feed, so none can be read as two.
+/// Returns the parts that the sender wrote; none when there are no words. No part contains a line feed, so joining them
+/// by one is unambiguous.
 fn written_by_sender(mail: &Mail) -> Option<Vec<String>> {
     let text = normalise_words(&mail.text);
     if text.is_empty() {
@@ -39,7 +48,8 @@ fn written_by_sender(mail: &Mail) -> Option<Vec<String>> {
     Some(whole)
 }
 
-/// The same event, or the same one of a series, from the same sender: an invitation and what its organizer changes later.
+/// Returns the fingerprint of an event, or of one occurrence of a series, from the same sender. An invitation and the
+/// later changes and the cancellation by its organizer share it.
 pub fn of_invitation(mail: &Mail) -> Option<String> {
     let invite = mail.invite.as_ref().filter(|invite| ["REQUEST", "CANCEL"].contains(&invite.method.as_str()))?;
     let known = !invite.uid.is_empty() && !mail.from.addr.is_empty();
@@ -47,18 +57,20 @@ pub fn of_invitation(mail: &Mail) -> Option<String> {
     known.then(|| format!("invite:{}", short_digest(&event.join("\n"))))
 }
 
-/// What the tasks of the beginning of a mail are found by when the whole of it has come.
+/// Returns the fingerprint under which a complete mail finds the tasks that were opened by its beginning, when it was
+/// read while still being written.
 pub fn of_whole(whole: MailId) -> String {
     format!("whole:{whole}")
 }
 
-/// The same number from the same sender.
+/// Returns the fingerprint of an invoice number from a sender; none when the number has no digit or the sender is
+/// unknown.
 pub fn of_invoice(sender: &str, number: &str) -> Option<String> {
     let number: String = number.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit())).then(|| format!("invoice:{sender} {number}"))
 }
 
-/// The sentence a task was read from.
+/// Returns the fingerprint of the first words of a sentence; none when it is too short.
 pub fn of_sentence(sentence: &str) -> Option<String> {
     let start = sentence.get(..sentence.floor_char_boundary(MAX_SENTENCE_BYTES)).unwrap_or_default();
     let words = normalise_words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
@@ -66,7 +78,7 @@ pub fn of_sentence(sentence: &str) -> Option<String> {
     (words.len() >= MIN_SENTENCE_WORDS).then(|| format!("says:{}", short_digest(&words.join(" "))))
 }
 
-/// The sentences of a quoted text, line by line, its marks of quotation already taken off.
+/// Returns the fingerprints of the sentences of a quoted text. The lines come without their quotation marks.
 pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
     let starts = std::iter::once(0).chain(text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len()));
@@ -88,7 +100,7 @@ fn short_digest(text: &str) -> String {
     digest
 }
 
-/// Lower-case words with one space between: neither wrapping nor punctuation counts.
+/// Returns the words in lower case with one space between them, so that neither wrapping nor punctuation counts.
 pub fn normalise_words(text: &str) -> String {
     if text.is_ascii() {
         return normalise_ascii_words(text.as_bytes());
@@ -112,7 +124,8 @@ pub fn normalise_words(text: &str) -> String {
     out
 }
 
-/// Every byte is written, and the next one over it unless it counts: no guess about where words end can be wrong.
+/// Does the same for ASCII by branch-free compaction: every byte is written, and the position advances only if it
+/// counts. This avoids branch mispredictions at the end of every word.
 fn normalise_ascii_words(text: &[u8]) -> String {
     let mut out = vec![0; text.len()];
     let (mut length, mut inside) = (0, false);
@@ -128,7 +141,7 @@ fn normalise_ascii_words(text: &[u8]) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Without `Re:`, `Fwd:` and their like.
+/// Returns the subject without `Re:`, `Fwd:` and their like.
 fn strip_reply_prefixes(subject: &str) -> &str {
     let mut rest = subject.trim();
     while let Some((first, after)) = rest.split_once(':')

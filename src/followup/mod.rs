@@ -1,8 +1,11 @@
-//! Whether a mail is about a task that is there already, and what says so.
+//! Decides whether a mail is about a task that is open already, and by which evidence.
 //!
-//! A mail that asks for something may be taken in by an open task only of somebody who cannot be an impostor to it:
-//! anyone can forge an id, a reference or a quote, send a request before its real author does, and have the real one
-//! filed under theirs. Where nothing would be lost (the mail asks for nothing), a conversation is enough.
+//! A mail that asks for something is linked to an open task only when its author cannot lose by it. Anyone can forge a
+//! Message-ID, a reference or a quote: an impostor could send a request before its real author does, and have the real
+//! request filed under their own task. A mail that asks for nothing may be linked by its conversation alone, because
+//! nothing is lost then.
+//!
+//! No I/O, and no link that files the request of a real author under the task of an impostor.
 
 pub mod fingerprint;
 
@@ -13,7 +16,7 @@ use crate::{
     model::{EventChange, ExtractedTask, Facts, Kinship, Mail, RelatedTask, TaskKind},
 };
 
-/// What a task opened from this mail is recognised by.
+/// Returns the fingerprints by which a task opened from this mail is recognised later.
 pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<String> {
     let invoice = invoice_fingerprint(mail, planned);
     let event = fingerprint::of_invitation(mail).filter(|_| planned.kind == TaskKind::Invitation);
@@ -21,17 +24,20 @@ pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<String> {
     [fingerprint::of_mail(mail), said, invoice, event].into_iter().flatten().collect()
 }
 
+/// Returns the fingerprints of all invoices that the mail asks to pay.
 pub fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<String> {
     planned.iter().filter_map(|planned| invoice_fingerprint(mail, planned)).collect()
 }
 
-/// A number says something only about a sender the receiving server vouches for.
+/// Returns the fingerprint of the invoice. Returns none for an unverified sender: an invoice number identifies a
+/// request only together with a sender that the receiving server vouches for.
 fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<String> {
     let number = planned.invoice_number.as_deref().filter(|_| mail.authentication.verified)?;
     fingerprint::of_invoice(&mail.from.addr, number)
 }
 
-/// Adds tasks found by another kinship; of one that is there already, the stronger counts.
+/// Adds tasks that were found by another kinship. A task that is there already takes the new kinship, unless it was
+/// found by its text, which is the strongest evidence.
 pub fn merge_tasks(tasks: &mut Vec<RelatedTask>, more: Vec<RelatedTask>) {
     for new in more {
         match tasks.iter_mut().find(|known| known.task_id == new.task_id) {
@@ -42,22 +48,25 @@ pub fn merge_tasks(tasks: &mut Vec<RelatedTask>, more: Vec<RelatedTask>) {
     }
 }
 
-/// Returns whether something was sent already because of the beginning of the mail.
+/// Returns whether a message was already sent because of the beginning of this mail, which was read while still
+/// incomplete.
 pub fn is_partly_answered(tasks: &[RelatedTask]) -> bool {
     tasks.iter().any(|task| task.kinship == Kinship::Beginning && task.has_sent)
 }
 
-/// Returns what a mail tells the tasks it is linked to. When an event begins is for [`find_changed_event`] to say: an
-/// invitation that comes late or again moves nothing.
+/// Returns the facts that a mail adds to the tasks it is linked to. The start of an event is left out: only
+/// [`find_changed_event`] decides about it, so that an invitation that comes late or again moves nothing.
 pub fn facts_for_link(mail: &Mail, facts: &Facts) -> Facts {
     Facts { due_at: facts.due_at.filter(|_| mail.invite.is_none()), ..facts.clone() }
 }
 
-/// The task a mail that asks for nothing answers.
+/// Returns the open task that a mail answers which asks for nothing. A shared conversation counts only if the mail
+/// refers to an earlier one: otherwise it shares the conversation by a Message-ID that was used twice.
 pub fn find_answered_task<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<&'a RelatedTask> {
     tasks.iter().find(|task| task.kinship != Kinship::Thread || !mail.references.is_empty())
 }
 
+/// Returns the evidence for linking a mail that asks for nothing, as text for the history of the task.
 pub const fn reply_evidence(task: &RelatedTask) -> &'static str {
     match task.kinship {
         Kinship::Thread => "a reply in the conversation of this task",
@@ -74,19 +83,20 @@ pub const fn reply_evidence(task: &RelatedTask) -> &'static str {
 const SAME_TEXT: &str = "the same words, subject and attachments from the same sender";
 const WHOLE: &str = "the whole of the mail that opened this task";
 
-/// What a mail's invitation is to the one that a task came from.
+/// How the invitation of a mail relates to the invitation that a task came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventRelation {
-    /// One of them invites to nothing.
+    /// The mail or the task has no invitation.
     None,
-    /// Another event.
+    /// They are different events.
     Other,
-    /// The same, or what it was before.
+    /// The mail repeats the known invitation or an older version of it.
     Known,
-    /// What it is now.
+    /// The mail brings a newer version of the event.
     Newer,
 }
 
+/// Compares UID and recurrence first, then the sequence number, then what the invitation says.
 fn event_relation(mail: &Mail, task: &RelatedTask) -> EventRelation {
     let (Some(new), Some(known)) = (&mail.invite, &task.invite) else { return EventRelation::None };
     if new.uid != known.uid || new.recurrence_id != known.recurrence_id {
@@ -101,12 +111,13 @@ fn event_relation(mail: &Mail, task: &RelatedTask) -> EventRelation {
     }
 }
 
-/// Returns the open task whose event this mail changes or cancels, with the evidence. Only who has invited may do so, and
-/// only where the receiving server vouches for them, then and now.
+/// Returns the open task whose event this mail changes or cancels, with the evidence. Only the sender of the invitation
+/// may do so, and only if the receiving server vouched for both the invitation and this mail.
 pub fn find_changed_event<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<(&'a RelatedTask, String)> {
     let invite = mail.invite.as_ref()?;
     let is_organizer = |task: &RelatedTask| match task.kinship {
-        // Its first bytes are those of the task's own mail. What was answered is not answered again.
+        // The mail begins with the bytes of the task's own mail, so its author is the same. An event that was answered
+        // is not answered again.
         Kinship::Beginning => !task.has_sent,
         _ => mail.authentication.verified && task.sender_verified && task.sender == mail.from.addr,
     };
@@ -118,7 +129,8 @@ pub fn find_changed_event<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<(
     }
 }
 
-/// Returns what the change of an event makes of its task. Without anything to do, it is cancelled.
+/// Returns what the change of an event does to its task. Without a planned task there is nothing left to do, and the
+/// task is cancelled.
 pub fn event_change(planned: Option<&ExtractedTask>) -> EventChange {
     planned.map_or(EventChange::Cancelled, |planned| EventChange::Updated {
         objective: planned.objective.clone(),
@@ -128,7 +140,7 @@ pub fn event_change(planned: Option<&ExtractedTask>) -> EventChange {
     })
 }
 
-/// The open task that is about the same, with the evidence.
+/// Returns the open task that asks for the same as `planned`, with the evidence.
 pub fn find_same_task<'a>(
     planned: &ExtractedTask,
     mail: &Mail,
@@ -140,19 +152,20 @@ pub fn find_same_task<'a>(
         .find_map(|task| Some((task, same_task_evidence(planned, mail, task)?)))
 }
 
-/// Whether filing the mail under this task can do its author no harm.
+/// Returns whether linking the mail to this task can do no harm to the author of the mail.
 fn is_safe_to_link(task: &RelatedTask, mail: &Mail) -> bool {
-    // Its first bytes are those of the task's own mail.
+    // The person wrote the mail of the task, or the mail begins with the bytes of the task's own mail.
     if task.own || task.kinship == Kinship::Beginning {
         return true;
     }
-    // The impostor came first.
+    // The unverified mail that opened the task may have been an impostor who came first.
     if mail.authentication.verified && !task.sender_verified {
         return false;
     }
     task.sender == mail.from.addr || (task.sender_verified && task.known_contact)
 }
 
+/// Returns the evidence that the task asks for the same; none when it does not.
 fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) -> Option<String> {
     let number = |number: &Option<String>| number.as_deref().and_then(|number| fingerprint::of_invoice("same", number));
     let (asked, known) = (number(&planned.invoice_number), number(&task.invoice_number));
@@ -160,18 +173,18 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
     match task.kinship {
         Kinship::Beginning if event != EventRelation::Other && is_same_request(planned, task) => Some(WHOLE.to_owned()),
         Kinship::Beginning => None,
-        // Another event, or the same at another time, is another thing to answer.
+        // Another event, or a newer version of the same one, needs an answer of its own.
         _ if matches!(event, EventRelation::Other | EventRelation::Newer) => None,
         Kinship::Invitation => Some("the same invitation again".to_owned()),
         Kinship::Text => Some(SAME_TEXT.to_owned()),
-        // A second invoice is another thing to pay, whatever conversation it comes in.
+        // A second invoice must be paid too, whatever conversation it comes in.
         _ if asked.is_some() && known.is_some() && asked != known => None,
         Kinship::Invoice if asked.is_some() && asked == known && mail.authentication.verified => Some(format!(
             "invoice {} of the same verified sender",
             planned.invoice_number.as_deref().unwrap_or_default()
         )),
         Kinship::Invoice => None,
-        // One that answers nothing is in the conversation by an id that somebody has used twice.
+        // A mail without references shares the conversation only by a Message-ID that was used twice.
         Kinship::Thread if mail.references.is_empty() => None,
         Kinship::Thread if is_same_request(planned, task) => {
             Some("asks again in the conversation of this task".to_owned())
@@ -183,14 +196,15 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
     }
 }
 
-/// The same meeting, invoice or alert, or half of the words.
+/// Returns whether both are the one meeting, invoice or alert of a conversation, or share half of the words of the
+/// objective.
 fn is_same_request(planned: &ExtractedTask, task: &RelatedTask) -> bool {
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
     (is_one_per_conversation(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
 }
 
-/// A conversation is about one of these; of requests and questions it may hold many.
+/// Returns whether a conversation is about one task of this kind. Of requests and questions it may hold many.
 const fn is_one_per_conversation(kind: TaskKind) -> bool {
     matches!(kind, TaskKind::Meeting | TaskKind::Invitation | TaskKind::Invoice | TaskKind::Alert)
 }

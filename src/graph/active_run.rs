@@ -1,4 +1,6 @@
-//! A run in hand: everything needed to go on, made when it is opened or restored from its record.
+//! A run in memory while the engine drives it: created when the run is opened, or rebuilt from its record. The module
+//! owns the bookkeeping of one run (position, state, gathered replies) and does no I/O: the driver reads and writes the
+//! store, and everything here can be rebuilt from what is stored.
 
 use std::sync::Arc;
 
@@ -13,24 +15,36 @@ use crate::model::{
     ReplyJson, RunRecord, RunState, TaskId, run::STATE_SCHEMA,
 };
 
+/// One run that the engine drives, with everything it needs to go on without reading the store again.
+///
+/// The run may be ahead of the store by one checkpoint (`in_flight_checkpoint`). If that checkpoint is refused, the
+/// value is thrown away and rebuilt from the record.
 pub struct ActiveRun {
     pub(super) identity: RunIdentity,
+    /// The mail that the run is about. It is kept beside the state, because the store has it once and checkpoints never
+    /// change it.
     pub(super) mail: Option<Arc<Mail>>,
+    /// The task that the run works on; none for the run of a mail.
     pub(super) task_id: Option<TaskId>,
-    /// The number of the last checkpoint, and the node that is visited next.
+    /// The number of the last checkpoint.
     pub(super) seq: u32,
+    /// The node that is visited next.
     pub(super) node: NodeName,
     pub(super) state: RunState,
-    /// The revision of the task that this run knows; none until the task is read.
+    /// The revision of the task that this run has read. A checkpoint carries it, and the store refuses the checkpoint
+    /// when the task has a newer one. None means that the task must be read before the next visit.
     pub(super) task_revision: Option<i64>,
+    /// What the run must wait for before it visits `node`.
     pub(super) phase: Phase,
     pub(super) gathered: Gathered,
+    /// The recorded replies of the run, consulted before any call is made.
     pub(super) reply_log: ReplyLog,
-    /// The checkpoint for which a model was called before this process began.
+    /// The number of the checkpoint for which a model was called before this process began. Its recorded reply is used
+    /// even if no model is configured any more.
     pub(super) model_checkpoint: Option<u32>,
-    /// The checkpoint by which this run is ahead of the disk.
+    /// The checkpoint that was handed to the writer and is not known to be stored yet.
     pub(super) in_flight_checkpoint: Option<InFlightCheckpoint>,
-    /// The runs that stored checkpoints of this run have opened.
+    /// The runs that stored checkpoints of this run have opened. They are started when this run ends.
     pub(super) children: Vec<ActiveRun>,
 }
 
@@ -38,11 +52,13 @@ pub struct ActiveRun {
 pub(super) enum Phase {
     /// Nothing.
     Ready,
-    /// The outcome of an effect; `planned` is that effect as it was planned a moment ago, while it is still in memory.
+    /// The outcome of an effect. `planned` is the effect as this process planned it, so that the outbox need not read
+    /// it again; it is none after a restart.
     AwaitingEffect { action_id: ActionId, planned: Option<Arc<NewAction>> },
 }
 
 impl Phase {
+    /// Returns the phase that follows a move: only [`Move::Wait`] makes the run wait.
     fn after(next_move: &Move, planned: Option<Arc<NewAction>>) -> Self {
         match next_move {
             Move::Wait { action_id } => Self::AwaitingEffect { action_id: *action_id, planned },
@@ -64,7 +80,7 @@ impl Phase {
         }
     }
 
-    /// Forgets the effect as it was planned: what is stored counts from now on.
+    /// Drops the copy of the planned effect in memory, so that only the stored row counts from now on.
     pub(super) fn forget_plan(&mut self) {
         if let Self::AwaitingEffect { planned, .. } = self {
             *planned = None;
@@ -75,14 +91,19 @@ impl Phase {
 /// What was gathered since the last checkpoint and is stored with the next one.
 #[derive(Default)]
 pub(super) struct Gathered {
-    /// Replies that the node of the next visit is given before it asks for them.
+    /// Replies that are given to the next visit before its node asks for them.
     pub(super) prefilled: Vec<(Call, ReplyJson)>,
+    /// Replies to calls made since the last checkpoint.
     pub(super) replies: Vec<RecordedReply>,
-    /// The last move of the effect that the run waited for.
+    /// The last transition of the effect that the run waited for, to be stored with the outcome.
     pub(super) action_move: Option<Box<ActionMove>>,
 }
 
-/// The replies a run has on record, and how often each question was asked. A run asks a handful.
+/// The recorded replies of a run, and how often each call was made. Both lists are searched linearly, because a run
+/// makes only a handful of calls.
+///
+/// A call is identified by its node, the hash of its input and an ordinal. The ordinal distinguishes repetitions of the
+/// same call, so that a resumed run gives each repetition the reply it had before.
 #[derive(Default)]
 pub(super) struct ReplyLog {
     recorded: Vec<RecordedReply>,
@@ -90,7 +111,7 @@ pub(super) struct ReplyLog {
 }
 
 impl ReplyLog {
-    /// The ordinal of this asking, and the reply if it is on record.
+    /// Counts one more call with this input. Returns its ordinal, and the recorded reply if there is one.
     pub(super) fn register_call(&mut self, node: NodeName, hash: &str) -> (u32, Option<ReplyJson>) {
         let known = self.call_counts.iter().find(|(asker, asked, _)| *asker == node && asked == hash);
         let ordinal = known.map_or(0, |(.., times)| *times);
@@ -99,7 +120,7 @@ impl ReplyLog {
         (ordinal, self.recorded.iter().rev().find(same).map(|reply| reply.reply.clone()))
     }
 
-    /// It was asked so many times, at least.
+    /// Raises the count of a call to `least`, and never lowers it.
     fn raise_call_count(&mut self, node: NodeName, hash: &str, least: u32) {
         match self.call_counts.iter_mut().find(|(asker, asked, _)| *asker == node && asked == hash) {
             Some((.., times)) => *times = least.max(*times),
@@ -107,15 +128,16 @@ impl ReplyLog {
         }
     }
 
-    /// What was heard for a checkpoint that was refused may be why it was: it is asked again, and not heard from the record
-    /// (a model's answer puts the replies before it on the disk).
+    /// Makes every call of the run be made anew instead of answered from the record. Used when a checkpoint was
+    /// refused: the replies it was based on may be outdated, and some of them are on the disk already, because a
+    /// model's reply is stored together with the replies that its prompt was made from.
     pub(super) fn discard_recorded(&mut self) {
         for reply in std::mem::take(&mut self.recorded) {
             self.mark_reply_used(&reply);
         }
     }
 
-    /// Counts what the checkpoints so far have used.
+    /// Counts the call behind a reply that a stored checkpoint has used, so that the next call gets a new ordinal.
     fn mark_reply_used(&mut self, reply: &RecordedReply) {
         self.raise_call_count(reply.node, &reply.input_hash, reply.ordinal + 1);
     }
@@ -126,7 +148,7 @@ impl ActiveRun {
         self.identity.run_id
     }
 
-    /// At the head of its node, with nothing asked yet.
+    /// Returns a run that stands before its node and has made no call.
     fn new(identity: RunIdentity, node: NodeName, state: RunState, mail: Option<Arc<Mail>>) -> Self {
         Self {
             identity,
@@ -145,7 +167,8 @@ impl ActiveRun {
         }
     }
 
-    /// For a run that was just opened: what it knows is what was stored.
+    /// Returns the run for a [`NewRun`] that was just stored. A child that opened its task with the parent's checkpoint
+    /// knows that the task is at revision 1 and need not read it.
     pub fn from_new_run(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
         let fresh_task = new.state.task.is_some() && new.parent_run.is_some();
         let head = RunIdentity {
@@ -163,8 +186,8 @@ impl ActiveRun {
         }
     }
 
-    /// The run of a mail that just arrived. What the store knew when it took the mail in need not be asked again, unless
-    /// the mail belongs to a conversation, whose tasks may have been opened since.
+    /// Returns the run of a mail that just arrived. The context that the store returned on arrival is used as the reply
+    /// to the first call, unless the mail belongs to a conversation: its tasks may have been opened since.
     pub fn for_arrived_mail(head: RunIdentity, mail_id: MailId, mail: Arc<Mail>, known: &MailContext) -> Self {
         let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
         let mut run = Self::new(head, NodeName::PlanStep, state, Some(mail));
@@ -176,7 +199,7 @@ impl ActiveRun {
         run
     }
 
-    /// A reply known before the node asks; recorded like any other.
+    /// Stores a reply that is known before the node asks. It is recorded like any other, so that a replay finds it.
     fn prefill_reply(&mut self, call: Call, value: ReplyJson) {
         let hash = call.input_hash();
         let (ordinal, _) = self.reply_log.register_call(self.node, &hash);
@@ -185,7 +208,10 @@ impl ActiveRun {
         self.gathered.prefilled.push((call, value));
     }
 
-    /// Builds the state again from arrival and changes.
+    /// Rebuilds a run from its record: the initial state, then the changes of every checkpoint in order.
+    ///
+    /// Fails when the record was written by a program with another state version. The state is never guessed at; the
+    /// engine parks such a run.
     pub fn from_record(record: &RunRecord, mail: Option<Arc<Mail>>) -> anyhow::Result<Self> {
         let row = &record.row;
         if row.schema != STATE_SCHEMA {
@@ -213,7 +239,7 @@ impl ActiveRun {
             run.phase = Phase::after(&checkpoint.next_move, None);
         }
         run.model_checkpoint = record.model_checkpoints.contains(&(row.seq + 1)).then_some(row.seq + 1);
-        // The task was read at some checkpoint; what it is now must be read anew.
+        // The record has the task as some checkpoint read it. It may have changed since, so it is read again.
         run.task_revision = None;
         for (seq, reply) in &record.replies {
             run.reply_log.recorded.push(reply.clone());
@@ -224,7 +250,8 @@ impl ActiveRun {
         Ok(run)
     }
 
-    /// Moves the run to where a checkpoint leads. The run is ahead of the store until that checkpoint is stored.
+    /// Moves the run to `node`, where a checkpoint leads. The run is ahead of the store until that checkpoint is
+    /// stored.
     pub(super) fn step_to(&mut self, node: NodeName, checkpoint: &Checkpoint) {
         self.seq += 1;
         self.node = node;
@@ -235,7 +262,8 @@ impl ActiveRun {
         self.phase = Phase::after(&checkpoint.next_move, checkpoint.action.clone());
     }
 
-    /// Where a checkpoint began with the task read anew, that is the task its changes apply to.
+    /// Sets the task to what the checkpoint `seq` read at its beginning, if it read it: its changes apply to exactly
+    /// that task.
     pub(super) fn restore_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
         let Some(task_id) = self.task_id else { return Ok(()) };
         let hash = Call::Task { task_id }.input_hash();
@@ -246,6 +274,7 @@ impl ActiveRun {
         Ok(())
     }
 
+    /// Replaces the task and its facts by what was just read from the store.
     pub(super) fn set_task(&mut self, now: CurrentTask) {
         self.state.task = Some(Arc::new(now.task));
         self.state.facts = Some(now.facts);
@@ -253,7 +282,8 @@ impl ActiveRun {
         self.task_revision = Some(now.revision);
     }
 
-    /// Mails of one conversation are read one after the other, so that a follow-up finds the task before it.
+    /// Returns the key of the queue that the run must wait in; none if it needs no queue. Mails of one conversation are
+    /// read one after the other, so that a follow-up finds the task that the mail before it opened.
     pub(super) fn queue_key(&self) -> Option<String> {
         let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.identity.is_fork)?;
         Some(format!("{}\n{}", self.identity.account, mail.thread))

@@ -1,4 +1,6 @@
-//! Answering the nodes' questions from the store, the rules and the outbox.
+//! Answers the calls of nodes from the store, the rules, the memory, the outbox and the model. This is the only place
+//! where a call of a node reaches the world. A node itself never makes one, so a test or a replay exchanges the
+//! [`CallHandler`] and runs the same nodes.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -25,18 +27,20 @@ use crate::{
     tool::{BusyTimes, ThreadMail},
 };
 
-/// Between looks for room in the approval queue.
+/// How long a run is deferred while the approval queue is full or the policy file is broken.
 pub(super) const QUEUE_ROOM_RETRY: chrono::Duration = chrono::Duration::seconds(15);
 
-/// The newest mails of a conversation a tool may see.
+/// The number of newest mails of a conversation that a tool may see.
 const THREAD_MAILS: usize = 20;
 
-/// How many of the person's own mails are read for their style, how many are shown, and how much of each.
+/// How many of the person's own mails are read to learn how they write.
 const SENT_MAILS: usize = 20;
+/// How many of these mails are shown to the model.
 const STYLE_MAILS: usize = 3;
+/// How many characters of each are shown.
 const STYLE_CHARS: usize = 500;
 
-/// Until when a run cannot go on although nothing is wrong, and why.
+/// A run that cannot go on now although nothing is wrong: until when, and why. A person reads the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDeferred {
     pub reason: String,
@@ -46,23 +50,29 @@ pub struct RunDeferred {
 /// Why a call has no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The call can be answered later.
+    /// The call cannot be answered now, but later.
     #[error("{}", .0.reason)]
     Deferred(RunDeferred),
+    /// The store failed. This is a variant of its own, because the engine retries a full disk and stops with the
+    /// process.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The call failed; the node is tried again a few times.
     #[error(transparent)]
     Failed(#[from] anyhow::Error),
 }
 
+/// The result of a call.
 pub type CallResult<T = CallReply> = Result<T, CallError>;
+/// The future of a reply, boxed because the handler is a trait object.
 pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = CallResult> + Send + 'a>>;
 
-/// A reply, and what it obliges the asker to store with it.
+/// A reply, with what must be stored together with it.
 pub struct CallReply {
     pub value: ReplyJson,
+    /// The last transition of the effect, when the call was [`Call::Effect`].
     pub action_move: Option<Box<ActionMove>>,
-    /// A model said it.
+    /// The model call behind the reply, with its cost; none for every other call.
     pub call: Option<Box<ModelCall>>,
 }
 
@@ -72,40 +82,44 @@ impl From<ReplyJson> for CallReply {
     }
 }
 
-/// On whose behalf a call is made.
+/// The run on whose behalf a call is made, and the time.
 #[derive(Clone, Copy)]
 pub struct CallContext<'a> {
     pub run: &'a RunIdentity,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
-    /// The effect it asks after, if it has just planned it.
+    /// The effect that the call asks for, if this process planned it a moment ago and still has it in memory.
     pub planned: Option<&'a NewAction>,
     pub now: Instant,
 }
 
-/// Whoever answers the engine's calls.
+/// Answers the calls that nodes request. The daemon uses [`LiveCallHandler`]; tests and benchmarks use others.
 pub trait CallHandler: Send + Sync {
+    /// Returns the reply to one call. An implementation may be called again with the same call after a crash, and must
+    /// not carry out an effect twice.
     fn answer<'a>(&'a self, asker: CallContext<'a>, call: &'a Call) -> ReplyFuture<'a>;
 
-    /// Whether nodes may ask a model.
+    /// Returns whether nodes may call a model.
     fn has_model(&self) -> bool {
         false
     }
 }
 
-/// The real one.
+/// The call handler of a running worker.
 pub struct LiveCallHandler {
     pub store: Store,
     pub memory: Memory,
     pub rules: watch::Receiver<Arc<CurrentRules>>,
     pub outbox: Outbox,
+    /// The labels that effects may set, from the configuration.
     pub labels: Vec<String>,
+    /// The model; none when the configuration names none.
     pub model: Option<Arc<NodeModelCaller>>,
 }
 
 impl CallHandler for LiveCallHandler {
     fn answer<'a>(&'a self, asker: CallContext<'a>, call: &'a Call) -> ReplyFuture<'a> {
-        // Each apart: most answers are short, and need not have the room of the longest.
+        // Each future is boxed separately: most are small, and need not have the size of the largest.
         match call {
             Call::Effect { action_id } => Box::pin(self.carry_out_effect(asker, *action_id)),
             Call::Busy { from, to } => {
@@ -128,6 +142,8 @@ impl CallHandler for LiveCallHandler {
 }
 
 impl LiveCallHandler {
+    /// Carries out an effect through the outbox, or returns its outcome if it has ended. An effect that must wait
+    /// (grace, rate limit, pause) defers the run.
     async fn carry_out_effect(&self, asker: CallContext<'_>, action_id: ActionId) -> CallResult {
         let CallContext { planned, mail, now, .. } = asker;
         let (progress, action_move) = self.outbox.carry_out_returning_last_move(action_id, planned, mail, now).await?;
@@ -139,7 +155,8 @@ impl LiveCallHandler {
         }
     }
 
-    /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
+    /// Asks the calendar when the person is busy. A calendar that does not answer does not fail the call: the reply
+    /// says so, the proposal repeats it, and a person decides. Only a rate limit defers the run.
     async fn fetch_busy_times(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> CallResult<ReplyJson> {
         let agenda = match self.outbox.busy(&asker.run.account, from, to).await {
             Ok(None) => BusyTimes::None,
@@ -156,6 +173,7 @@ impl LiveCallHandler {
         encode_reply(&agenda)
     }
 
+    /// Returns the calendar's events under the UID of an invitation, or why they are not known.
     async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> CallResult<ReplyJson> {
         encode_reply(&match self.outbox.invited(&asker.run.account, uid.to_owned()).await {
             Ok(None) => CalendarLookup::NoCalendar,
@@ -164,13 +182,14 @@ impl LiveCallHandler {
         })
     }
 
+    /// Calls the model. Fails only when no model is configured, which a node knows beforehand.
     async fn call_model(&self, asker: CallContext<'_>, inquiry: &PromptInput) -> CallResult {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.call(&self.store, asker, inquiry).await?;
         Ok(CallReply { value: encode_reply(&heard)?, action_move: None, call: Some(Box::new(call)) })
     }
 
-    /// Everything but effects is a few short reads.
+    /// Answers the calls that need only a few short reads of the store or the rules.
     fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> CallResult<ReplyJson> {
         let CallContext { run: head, state, now, .. } = asker;
         match call {
@@ -209,6 +228,8 @@ impl LiveCallHandler {
         }
     }
 
+    /// Ranks the run's facts by the rules in force, with the urgency that a model estimated in place of the built-in
+    /// one.
     fn rank_task(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> CallResult<ReplyJson> {
         let mut facts = state.facts.clone().context("the task has no facts to rank by")?;
         if let Some(urgency) = urgency {
@@ -224,6 +245,7 @@ impl LiveCallHandler {
         })
     }
 
+    /// Returns the newest mails of a conversation, each cut to a preview.
     fn read_thread(&self, head: &RunIdentity, thread: &str) -> CallResult<ReplyJson> {
         let mails = self.store.read_blocking(|reader| reader.mails().of_thread(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
@@ -237,6 +259,7 @@ impl LiveCallHandler {
         encode_reply(&mails)
     }
 
+    /// Returns the beginnings of mails that the person wrote; mails to `person` come first.
     fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> CallResult<ReplyJson> {
         let mut mails = self.store.read_blocking(|reader| reader.mails().sent(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
@@ -246,7 +269,8 @@ impl LiveCallHandler {
         encode_reply(&texts.collect::<Vec<String>>())
     }
 
-    /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
+    /// Checks that the approval queue has room for one more item of this sender. The store refuses an item that does
+    /// not fit in any case; checking first avoids that a whole batch of writes is repeated because of one refusal.
     fn check_queue_room(&self, asker: CallContext<'_>) -> CallResult<ReplyJson> {
         let policy = self.outbox.policy();
         if policy.is_broken {
@@ -266,6 +290,8 @@ impl LiveCallHandler {
         }
     }
 
+    /// Returns what the policy needs to judge an effect of this account. An account that cannot be read counts as
+    /// observing: nothing is done for it.
     fn read_account_permissions(&self, head: &RunIdentity) -> CallResult<ReplyJson> {
         let (account, paused) = self.store.read_blocking(|reader| {
             Ok((reader.accounts().get(&head.account).skip_unreadable()?, reader.settings().is_paused()?))
@@ -277,11 +303,12 @@ impl LiveCallHandler {
     }
 }
 
-/// Enough for a summary line; the rest stays in the store.
+/// Returns the beginning of a text, enough for one line of a summary.
 fn truncate_to_preview(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
+/// Encodes a reply in the form in which it is recorded.
 pub(super) fn encode_reply(value: &impl serde::Serialize) -> CallResult<ReplyJson> {
     Ok(ReplyJson::encode(value).context("a reply could not be encoded")?)
 }

@@ -1,4 +1,6 @@
-//! The calls of nodes: made once, with the reply recorded, and answered from the record afterwards.
+//! Makes the calls of nodes once, records the replies, and answers repeated calls from the record. The record is what
+//! makes a run resumable: after a crash, a node that is evaluated again is given the replies it had before. A reply of
+//! a model is stored before it is used; every other reply is stored with the checkpoint.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +23,7 @@ use crate::{
 pub(super) struct CallRecorder {
     pub(super) handler: Arc<dyn CallHandler>,
     pub(super) store: Store,
-    /// For one call on a node's behalf.
+    /// The time limit of one call. Effects and model calls have their own limits.
     pub(super) call_timeout: Duration,
     pub(super) stop: CancellationToken,
 }
@@ -32,6 +34,8 @@ impl CallRecorder {
         self.handler.has_model()
     }
 
+    /// Makes the calls in order and appends each with its reply to `replies`. Stops at the first call that interrupts
+    /// the run.
     pub(super) async fn make_calls(
         &self,
         run: &mut ActiveRun,
@@ -46,7 +50,8 @@ impl CallRecorder {
         Ok(())
     }
 
-    /// Returns the recorded reply to a call; without one, makes the call, and has the reply recorded with the next checkpoint.
+    /// Returns the recorded reply to a call. If there is none, makes the call; the reply is stored with the next
+    /// checkpoint.
     pub(super) async fn obtain_reply(&self, run: &mut ActiveRun, call: &Call, now: Instant) -> Advance<ReplyJson> {
         let input_hash = call.input_hash();
         let (ordinal, recorded) = run.reply_log.register_call(run.node, &input_hash);
@@ -54,12 +59,12 @@ impl CallRecorder {
             return Ok(value);
         }
         let value = match call {
-            // A fork shares its effects' keys with its parent and must not touch them.
+            // A fork has the effect keys of its original and must not touch those effects.
             Call::Effect { .. } if run.identity.is_fork => void_effect_reply()?,
             _ => match self.make_call(run, call, now).await {
-                // Work goes on without documents, and a replay does too.
+                // Context documents are a help, not a need: the run goes on without them, and so does a replay.
                 Err(error) if matches!(call, Call::Recall { .. }) => {
-                    tracing::warn!(run.id = %run.run_id(), error = format!("{error:#}"), "nothing could be recalled");
+                    tracing::warn!(run.id = %run.run_id(), error = format!("{error:#}"), "no context documents could be looked up");
                     encode_reply(&Vec::<ContextDoc>::new())?
                 }
                 reply => {
@@ -77,7 +82,7 @@ impl CallRecorder {
         Ok(value)
     }
 
-    /// Has a call answered, within the time that its kind may take.
+    /// Makes a call, within the time limit of its kind.
     async fn make_call(&self, run: &ActiveRun, call: &Call, now: Instant) -> CallResult {
         let context = CallContext {
             run: &run.identity,
@@ -88,9 +93,9 @@ impl CallRecorder {
         };
         let limit = self.call_timeout;
         match call {
-            // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own.
+            // No timeout here: an effect that is cut off is in doubt. The outbox has limits of its own.
             Call::Effect { .. } => self.carry_out_effect(context, call).await,
-            // A model may be slow and has its own limits too; whoever stops does not wait for it.
+            // No timeout here either: a model call has its own limits. Only a shutdown ends the wait.
             Call::Model { .. } => tokio::select! {
                 reply = self.handler.answer(context, call) => reply,
                 () = self.stop.cancelled() => Err(StoreError::Stopped.into()),
@@ -102,8 +107,8 @@ impl CallRecorder {
         }
     }
 
-    /// Has an effect carried out. While its outcome cannot be stored for want of room on the disk, it is asked for again: an
-    /// effect is probed before it is carried out, so this never does it twice.
+    /// Carries out an effect. While its outcome cannot be stored because the disk is full, the call is repeated. That
+    /// is safe: the outbox probes an effect before it carries it out, so it happens at most once.
     async fn carry_out_effect(&self, context: CallContext<'_>, call: &Call) -> CallResult {
         loop {
             match self.handler.answer(context, call).await {
@@ -115,8 +120,9 @@ impl CallRecorder {
         }
     }
 
-    /// Records what a model said, with its cost, in a row of its own before anybody uses it: a run that dies after this hears
-    /// the same again. A reply that no model was asked for costs nothing and goes with the checkpoint like any other.
+    /// Stores a model's reply with its cost in a row of its own before anybody uses it, so that a run that is killed
+    /// after this gets the same reply and pays once. A reply without an attempted model call (for example: budget
+    /// spent) cost nothing and is stored with the checkpoint.
     async fn record_model_reply(
         &self,
         run: &mut ActiveRun,
@@ -145,11 +151,12 @@ impl CallRecorder {
         Ok(value)
     }
 
+    /// Stores a model call, and retries while the disk is full.
     async fn store_model_call(&self, new: NewModelCall) -> Advance {
         loop {
             match self.store.write(Write::RecordModelCall(Box::new(new.clone()))).await {
                 Ok(_) => return Ok(()),
-                // The model is not asked again for want of room: the reply was paid for.
+                // The model is not called again because of a full disk: the reply was paid for.
                 Err(error) if error.is_transient() && !self.stop.is_cancelled() => {
                     tokio::time::sleep(DISK_RETRY_INTERVAL).await
                 }
@@ -159,14 +166,15 @@ impl CallRecorder {
     }
 }
 
-/// Returns the replies that the question to the model was made from. The task is not among them: it is read anew after a
-/// kill, and whatever else was looked up for the question stands.
+/// Returns the replies from which the model's prompt was made, to be stored with the model's reply. The task is not
+/// among them, because it is read again after a crash.
 fn model_input_replies(run: &ActiveRun) -> Vec<RecordedReply> {
     let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash());
     let is_input = |reply: &&RecordedReply| reply.call.is_none() && Some(&reply.input_hash) != task.as_ref();
     run.gathered.replies.iter().filter(is_input).cloned().collect()
 }
 
+/// Returns the outcome that a fork is given for each of its effects.
 fn void_effect_reply() -> CallResult<ReplyJson> {
     let end = EffectOutcome { state: OutboxState::Void, result: "a fork's effects are void".into() };
     encode_reply(&end)

@@ -1,4 +1,4 @@
-//! Making the checkpoint of a visit.
+//! Builds the checkpoint of a visit: the output of a node, and where the topology leads from there.
 
 use std::sync::Arc;
 
@@ -13,8 +13,10 @@ use super::{
 use crate::model::{Checkpoint, Instant, Move, NodeName, Reflection, RunStatus};
 
 impl RunDriver {
-    /// Applies what a node did to its run and returns it as a value to store. The run is ahead of the store until it is
-    /// stored: a run whose checkpoint is refused is read anew.
+    /// Applies the output of a node to its run, and returns the checkpoint to store. The run is ahead of the store
+    /// until the checkpoint is committed. If the store refuses it, the run must be reloaded.
+    ///
+    /// A fork opens no runs, moves no effect and leaves no reflection: it must change nothing outside its own record.
     pub(super) fn build_checkpoint(
         &self,
         run: &mut ActiveRun,
@@ -57,7 +59,8 @@ impl RunDriver {
         Ok(Arc::new(checkpoint))
     }
 
-    /// Adds what people thought of the run to its reflection. Where that cannot be read, the line is poorer, never missing.
+    /// Adds the feedback of people to the reflection of a run. If it cannot be read, the reflection is written without
+    /// it.
     fn add_run_feedback(&self, mut told: Box<(String, Reflection)>, now: Instant) -> Box<(String, Reflection)> {
         let (_, line) = &mut *told;
         let found = self.store.read_blocking(|reader| reader.runs().feedback(line.task_id, line.run_id, now));
@@ -68,7 +71,7 @@ impl RunDriver {
 
 /// Returns the node that a move leads to, or how the run ends with it.
 fn follow_move(from: NodeName, mv: &Move, place: Place) -> (Option<NodeName>, Option<(RunStatus, String)>) {
-    // A mail's run ends where its tasks' runs begin.
+    // The run of a mail ends after plan_step; each task that it opened has a run of its own.
     let hands_over = from == NodeName::PlanStep && *mv == Move::Next;
     let reason = match mv {
         Move::Park { reason } | Move::Skip { reason } => reason.clone(),

@@ -1,4 +1,4 @@
-//! The cycle of a run: enter the node, make the calls it wants, commit what it did, go where the graph says.
+//! The cycle of a run: evaluate the node, make its calls, commit its checkpoint, go where the topology leads.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,10 +23,10 @@ use crate::{
     store::{Store, Write},
 };
 
-/// A node that keeps asking is in a loop.
+/// The largest number of calls in one visit. A node that makes more is taken to be in a loop.
 pub(super) const CALLS_PER_VISIT: usize = 8;
 
-/// Drives runs from node to node.
+/// Drives runs from node to node. It holds no state of a run, so that one driver serves all runs at once.
 pub(super) struct RunDriver {
     pub(super) topology: GraphTopology,
     pub(super) nodes: Nodes,
@@ -40,7 +40,8 @@ pub(super) struct RunDriver {
 }
 
 impl RunDriver {
-    /// Drives a run to its end, or to where it must be left. Returns the runs that it opened, to be launched.
+    /// Drives a run to its end, or until it is deferred, parked or stopped. Returns the runs that it opened, to be
+    /// started.
     pub(super) async fn drive_run(&self, mut run: ActiveRun) -> Vec<ActiveRun> {
         let run_id = run.run_id();
         match self.advance_until_interrupted(&mut run).await {
@@ -56,12 +57,14 @@ impl RunDriver {
         run.children
     }
 
-    /// Visits one node after the other. Returns why the run does not go on.
+    /// Visits one node after the other, and reloads the run when its task was changed meanwhile. Returns why the run
+    /// does not go on.
     async fn advance_until_interrupted(&self, run: &mut ActiveRun) -> Interrupt {
         loop {
             let interrupt = match self.advance_one_node(run).await {
                 Ok(()) => continue,
-                // Whether the state that it failed on counts is not known before the checkpoint in flight is stored.
+                // The failure may be due to a state that the store is about to refuse. So the checkpoint in flight is
+                // awaited first, and its refusal counts more.
                 Err(failed @ (Interrupt::Fail(_) | Interrupt::Defer(_))) => {
                     self.committer.await_in_flight(run).await.err().unwrap_or(failed)
                 }
@@ -77,7 +80,8 @@ impl RunDriver {
         }
     }
 
-    /// Reads a run anew because its task changed under it.
+    /// Reads a run from the store again because its task was changed by somebody else. The runs that it opened are
+    /// kept.
     async fn reload_run(&self, run: &mut ActiveRun) -> Advance {
         let reloaded = self.load_run(run.run_id()).await?.ok_or(Interrupt::Stop)?;
         let children = std::mem::take(&mut run.children);
@@ -86,8 +90,10 @@ impl RunDriver {
         Ok(())
     }
 
-    /// Visits one node and submits its checkpoint. A node only thinks, so it may do that before the last checkpoint is on the
-    /// disk; until then no call is made for it, no effect carried out and nothing reported.
+    /// Visits one node and submits its checkpoint.
+    ///
+    /// Evaluating a node has no effect outside the process, so it may happen before the last checkpoint is committed.
+    /// Until that one is committed, no call is made, no effect is carried out and no reflection is written.
     async fn advance_one_node(&self, run: &mut ActiveRun) -> Advance {
         if self.stop.is_cancelled() {
             self.committer.await_in_flight(run).await?;
@@ -112,7 +118,7 @@ impl RunDriver {
         Ok(())
     }
 
-    /// Reads the task anew where it may have changed, and waits for the effect that the run awaits.
+    /// Reads the task again where it may have changed, and waits for the effect that the run awaits.
     async fn prepare_visit(&self, run: &mut ActiveRun) -> Advance {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (run.task_id, run.task_revision, run.identity.is_fork) {
@@ -123,7 +129,8 @@ impl RunDriver {
                 return self.end_run_of_ended_task(run, now).await;
             }
         }
-        // The run awaits it until a checkpoint has stored its outcome: a run that is reloaded meanwhile is told again.
+        // The phase is kept until a checkpoint has stored the outcome, so that a run that is reloaded before that asks
+        // again.
         if let Some(action_id) = run.phase.awaited_effect() {
             let call = Call::Effect { action_id };
             let value = self.calls.obtain_reply(run, &call, now).await?;
@@ -133,7 +140,8 @@ impl RunDriver {
         Ok(())
     }
 
-    /// Ends a run whose task has ended. An effect that has begun is brought to its end, or nobody would ever know it.
+    /// Ends a run whose task has ended. An effect that has begun is first brought to its end; otherwise its outcome
+    /// would never be recorded.
     async fn end_run_of_ended_task(&self, run: &mut ActiveRun, now: Instant) -> Advance {
         if let Some(action_id) = run.phase.awaited_effect() {
             run.phase.forget_plan();
@@ -144,7 +152,8 @@ impl RunDriver {
         Err(Interrupt::Stop)
     }
 
-    /// Evaluates the node until it answers with a move. A node that fails is tried again, and at last the run is parked.
+    /// Evaluates the node until its output has a move and no calls. A node that fails is tried again with a doubling
+    /// backoff; after the last attempt the run is parked with an item for a person.
     async fn visit_node(&self, run: &mut ActiveRun, now: Instant) -> Advance<NodeOutput> {
         let mut replies = std::mem::take(&mut run.gathered.prefilled);
         let (mail, reading) = (run.mail.clone(), OnceLock::new());
@@ -174,11 +183,12 @@ impl RunDriver {
         }
     }
 
-    /// Evaluates a node under supervision. Returns none when the supervisor has abandoned the run.
+    /// Evaluates a node under supervision. Returns none when the supervisor has abandoned the run meanwhile.
     fn evaluate_node(&self, node: NodeName, input: &NodeInput<'_>) -> Option<anyhow::Result<NodeOutput>> {
         self.supervisor.watch_node(input.run.run_id, node, || self.nodes.get(node).evaluate(input))
     }
 
+    /// Returns the input of a node for the run as it stands.
     pub(super) fn node_input<'a>(
         &self,
         run: &'a ActiveRun,
@@ -186,12 +196,12 @@ impl RunDriver {
         replies: &'a [(Call, ReplyJson)],
         now: Instant,
     ) -> NodeInput<'a> {
-        // A model's reply from before a restart is used, whether there still is a model or not.
+        // A model's reply from before a restart is used whether or not a model is configured now.
         let has_model = self.calls.has_model() || run.model_checkpoint == Some(run.seq + 1);
         NodeInput { run: &run.identity, state: &run.state, mail, reading_cache: reading, replies, has_model, now }
     }
 
-    /// Reads a run as far as it got. Returns none when it has ended meanwhile.
+    /// Rebuilds a run from the store. Returns none when it has ended meanwhile.
     pub(super) async fn load_run(&self, run_id: RunId) -> Advance<Option<ActiveRun>> {
         let record =
             self.store.read(move |reader| reader.runs().get(run_id)).await?.context("the run is not in the store")?;
@@ -206,7 +216,8 @@ impl RunDriver {
     }
 }
 
-/// A step that breaks the node's contract is a failure of the node.
+/// Checks that a node makes no more calls than allowed and writes only the fields of its contract. A violation counts
+/// as a failure of the node.
 fn check_node_contract(node: NodeName, step: NodeOutput, calls_so_far: usize) -> anyhow::Result<NodeOutput> {
     if calls_so_far + step.calls.len() > CALLS_PER_VISIT {
         bail!("it asked more than {CALLS_PER_VISIT} questions");

@@ -1,4 +1,4 @@
-//! The handle of the engine: starts runs, finds unfinished ones, waits until all are done.
+//! The handle of the engine: starts runs, resumes unfinished ones, and waits until all are done.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,17 +18,18 @@ use super::{
 };
 use crate::{clock::Clock, model::RunId, reflection::ReflectionFiles, store::Store};
 
-/// How much at once, how long, how often.
+/// The limits of concurrency, time and retries.
 #[derive(Debug, Clone)]
 pub struct EngineLimits {
-    /// Runs in flight: enough to share an fsync, few enough to bound memory.
+    /// The number of runs driven at once: enough to share an fsync, few enough to bound memory.
     pub in_flight: usize,
-    /// A node is a function over bounded input; one that takes this long hangs.
+    /// The time after which a node counts as hanging. A node computes over bounded input and needs milliseconds.
     pub node_timeout: Duration,
-    /// For one call on a node's behalf.
+    /// The time limit of one call of a node.
     pub call_timeout: Duration,
+    /// How often a failing node is evaluated before its run is parked.
     pub attempts: u32,
-    /// Before the second attempt; doubled for each further one.
+    /// The pause before the second attempt; doubled for each further one.
     pub backoff: Duration,
 }
 
@@ -44,7 +45,7 @@ impl Default for EngineLimits {
     }
 }
 
-/// A cheap handle on the engine.
+/// The handle of the engine. Clones are cheap and share the same runs.
 #[derive(Clone)]
 pub struct Engine {
     driver: Arc<RunDriver>,
@@ -54,6 +55,8 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Returns an engine. Fails when the topology of the graph is not valid; the topology is checked here, before the
+    /// first mail is read.
     pub fn new(
         nodes: Nodes,
         answer: Arc<dyn CallHandler>,
@@ -87,7 +90,9 @@ impl Engine {
         &self.driver.topology
     }
 
-    /// Sets a run going as soon as there is room. Waiting here is what slows the source down.
+    /// Starts a run as soon as fewer than `in_flight` runs are driven. The wait is the backpressure on the source: mail
+    /// is not read faster than it is worked on. Returns at once for a run that is already driven or must wait in its
+    /// queue.
     pub async fn start_run(&self, run: ActiveRun) {
         if self.stop.is_cancelled() {
             return;
@@ -97,13 +102,14 @@ impl Engine {
         }
     }
 
+    /// Waits for a permit, then drives the run in a task of its own.
     async fn spawn_with_permit(&self, run: ActiveRun) {
-        // None only when the process ends; the run is found again at the next start.
+        // There is no permit only when the process ends. The run is resumed at the next start.
         let Some(permit) = self.supervisor.acquire_permit().await else { return };
         self.spawn_run(run, Some(permit));
     }
 
-    /// Drives a claimed run on a task of its own, then whatever waits behind it in its queue and the runs it opened.
+    /// Drives a claimed run in a task of its own, then the next run of its queue and the runs that it opened.
     fn spawn_run(&self, run: ActiveRun, permit: Option<OwnedSemaphorePermit>) {
         let engine = self.clone();
         self.tracker.spawn(async move {
@@ -125,13 +131,14 @@ impl Engine {
         });
     }
 
-    /// Resumes unfinished runs nobody is driving. Returns their number.
+    /// Resumes the unfinished runs that nobody drives. Returns their number.
     pub async fn resume_unfinished_runs(&self) -> anyhow::Result<usize> {
         let now = self.driver.clock.now();
         let running = self.driver.store.read(move |reader| reader.runs().resumable(now)).await?;
         let mut resumed = 0;
         for run_id in running {
-            // Claimed before it is read: whoever had it has released it after its last commit.
+            // The claim comes before the read: whoever drove the run released it only after its last commit, so that
+            // the read sees that commit.
             if !self.stop.is_cancelled() && self.supervisor.try_claim(run_id) {
                 resumed += usize::from(self.resume_claimed_run(run_id).await);
             }
@@ -139,7 +146,7 @@ impl Engine {
         Ok(resumed)
     }
 
-    /// Loads a run and sets it going. Returns false when there is nothing to go on with.
+    /// Loads a claimed run and starts it. Returns false when there is nothing to resume.
     async fn resume_claimed_run(&self, run_id: RunId) -> bool {
         match self.driver.load_run(run_id).await {
             Ok(Some(run)) => {
@@ -157,7 +164,8 @@ impl Engine {
         false
     }
 
-    /// Parks a run that cannot be read. If that cannot be stored, it is tried again with the next look; the others go on.
+    /// Parks a run that cannot be read, so that the other runs go on. If the parking cannot be stored, the next resume
+    /// tries again.
     async fn park_unloadable_run(&self, run_id: RunId, reason: &str) {
         tracing::error!(run.id = %run_id, reason, "a run cannot be continued; it is parked");
         if let Err(error) = self.driver.end_run_parked(run_id, reason).await {
@@ -165,7 +173,8 @@ impl Engine {
         }
     }
 
-    /// Watches until the engine stops: a node that exceeds its time has its run parked and its place given to others.
+    /// Watches the nodes until the engine stops. When a node exceeds its time limit, its run is parked and its permit
+    /// is given to another run. The thread of the hanging node is lost, the engine is not.
     pub async fn supervise_nodes(&self) {
         let pause = (self.driver.limits.node_timeout / 4).clamp(Duration::from_millis(20), Duration::from_secs(1));
         while !self.stop.is_cancelled() {
@@ -185,21 +194,21 @@ impl Engine {
         self.stop.is_cancelled()
     }
 
-    /// Waits until nothing is in flight or in a queue.
+    /// Waits until no run is driven or queued.
     pub async fn wait_until_idle(&self) {
-        // A closed tracker still takes runs; only a closed one says when it is empty.
+        // Closing does not refuse new runs. It is needed because only a closed tracker reports that it is empty.
         self.tracker.close();
         self.tracker.wait().await;
     }
 
-    /// Lets every run finish the node it is in, then stops. What is unfinished is continued at the next start.
+    /// Stops the engine after every run has finished the node it is in. Unfinished runs are resumed at the next start.
     pub async fn stop(&self) {
         self.stop.cancel();
         self.tracker.close();
-        // A node that never comes back cannot be waited for; its run was parked, or is found again.
+        // A hanging node cannot be waited for. Its run was parked, or is resumed at the next start.
         let patience = self.driver.limits.node_timeout + self.driver.limits.call_timeout;
         if tokio::time::timeout(patience, self.tracker.wait()).await.is_err() {
-            tracing::error!("a node did not come back; stopping without it");
+            tracing::error!("a node hangs; stopping without it");
         }
     }
 }

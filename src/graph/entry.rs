@@ -1,4 +1,5 @@
-//! What a node is told and what it answers. A node makes no call itself: it asks, and is entered again with the reply.
+//! The interface between the engine and a node: [`NodeInput`], [`NodeOutput`] and [`Call`]. A node makes no call
+//! itself. It returns the calls it needs, and is evaluated again with the replies.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,17 +14,20 @@ use crate::{
     },
 };
 
-/// A question the engine answers on a node's behalf. Replies are recorded, so a replay asks nobody.
+/// A question that the engine answers for a node. Replies are recorded, so that a replay makes no call.
+///
+/// The serialised form is hashed to find the recorded reply ([`Call::input_hash`]). A change of a variant's name or
+/// fields therefore makes old records unreadable to a replay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum Call {
-    /// How the mail came, who wrote it, which tasks its conversation has.
+    /// The context of a mail: how it arrived, whether its sender is known, which tasks its conversation has.
     Acquaintance { mail_id: MailId },
-    /// Open tasks about one of these invoices.
+    /// The open tasks about one of these invoices.
     Kin { marks: Vec<String> },
-    /// Whether mails like this were learned to be tasks, or none.
+    /// The learned entry, if there is one, that says whether such mails are tasks.
     Taught { facts: Box<Facts> },
-    /// What the rules in force say about the run's facts, with the urgency a model scored, if one was asked.
+    /// The priority by the rules in force. `urgency` is the model's estimate, if a model was called.
     Rank {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         urgency: Option<f64>,
@@ -34,32 +38,33 @@ pub enum Call {
         thread: String,
         person: String,
         words: String,
-        /// The mark of the invoice it is about; empty for anything else.
+        /// The fingerprint of the invoice that the task is about; empty if it is about none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         invoice: String,
     },
-    /// The conversation itself.
+    /// The newest mails of the conversation.
     Thread { thread: String },
-    /// How the person writes: what they wrote last, to this address first.
+    /// Mails that the person wrote, those to this address first, as samples of their style.
     Style { person: String },
-    /// Put to the model. Answered in any case, if only with why there is no answer.
+    /// A prompt to the model. It always has a reply: the model's answer, or why there is none.
     Model { inquiry: Box<PromptInput> },
-    /// What the account allows.
+    /// The permissions of the account: its mode, the policy, whether effects are paused.
     Standing,
-    /// When the person is busy between two times.
+    /// The times between two instants at which the person is busy.
     Busy { from: Instant, to: Instant },
-    /// What the calendar has under the UID of an invitation.
+    /// The calendar's events under the UID of an invitation.
     Invited { uid: String },
-    /// Whether one more question because of this sender fits into the queue. Answered once there is room.
+    /// Whether the approval queue has room for one more item because of this sender. The run is deferred until it has.
     Room { sender: String },
-    /// The task as it stands now: at the start of a run that did not just open it, and when somebody was faster.
+    /// The task as it is now. Asked by the engine at the start of a run that did not open the task itself, and when
+    /// somebody else changed it.
     Task { task_id: TaskId },
-    /// What became of an effect this run wished for.
+    /// The outcome of an effect that this run planned.
     Effect { action_id: ActionId },
 }
 
 impl Call {
-    /// The name of the question in the record.
+    /// Returns the hash by which the recorded reply of this call is found.
     pub fn input_hash(&self) -> String {
         let mut hash = sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes());
         hash.truncate(32);
@@ -67,83 +72,94 @@ impl Call {
     }
 }
 
-/// What became of an effect.
+/// The outcome of an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectOutcome {
     pub state: OutboxState,
+    /// What came of the effect, for a person.
     pub result: String,
 }
 
-/// A task read anew, with what a run must know to change it.
+/// A task as it was just read, with what a run must know to change it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CurrentTask {
     pub task: Task,
     pub facts: Facts,
+    /// The revision that a checkpoint must name to be accepted.
     pub revision: i64,
+    /// Whether a person set the priority, which then stays.
     pub hand_ranked: bool,
 }
 
-/// What the rules decided.
+/// The priority that the rules gave, with the rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankedPriority {
     pub level: crate::model::Priority,
     pub rule: String,
     pub why: String,
-    /// Of the rules.
+    /// The version of the rules.
     pub version: String,
 }
 
-/// Who is running.
+/// What identifies a run: its id, its account and person, its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunIdentity {
     pub run_id: RunId,
     pub account: AccountId,
     pub user: UserId,
     pub kind: RunKind,
-    /// An experiment: its effects are void.
+    /// Whether the run is a fork, that is an experiment. Its effects are void.
     pub is_fork: bool,
 }
 
-/// Said of a reply that is on record and cannot be understood.
+/// The error for a recorded reply that does not have the expected type.
 pub(super) const UNREADABLE_REPLY: &str = "a recorded reply cannot be read";
 
+/// Everything that a node may know. Its output must be a function of this value alone; that is what makes a replay
+/// exact.
 pub struct NodeInput<'a> {
     pub run: &'a RunIdentity,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
-    /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.
+    /// The reading of the mail, kept for the further evaluations of one visit. Neither the mail nor its context changes
+    /// between them.
     pub reading_cache: &'a OnceLock<Reading>,
-    /// Of this visit, in the order asked.
+    /// The calls of this visit with their replies, in the order in which they were made.
     pub replies: &'a [(Call, ReplyJson)],
-    /// There is a model to ask; on a replay, whether there was.
+    /// Whether there is a model to call; on a replay, whether there was one.
     pub has_model: bool,
+    /// The time of the visit. All evaluations of one visit and a replay of it are given the same time.
     pub now: Instant,
 }
 
 impl NodeInput<'_> {
-    /// The reply to the first call that `wanted` picks, if it was asked already.
+    /// Returns the reply to the first call that `wanted` accepts; none if there was no such call yet.
     pub fn find_reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
         found.map(|(_, value)| value.read().context(UNREADABLE_REPLY)).transpose()
     }
 
-    /// What the model said to this prompt, if it was asked already.
+    /// Returns the model's reply to this prompt; none if the model was not called with it yet.
     pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<ModelReply>> {
         self.find_reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
     }
 }
 
-/// What a node answers.
+/// The output of a node: calls that it needs first, or everything that its checkpoint stores.
 #[derive(Debug, Clone, Default)]
 pub struct NodeOutput {
-    /// Asked before anything else counts.
+    /// The calls that the node needs. While there are any, the rest of the output is ignored.
     pub calls: Vec<Call>,
     pub changes: Vec<Change>,
+    /// The effect that the node plans.
     pub action: Option<Arc<NewAction>>,
+    /// The item for the approval queue.
     pub item: Option<NewItem>,
+    /// The runs that begin when the checkpoint is stored.
     pub runs: Vec<NewRun>,
-    /// The local day and the line.
+    /// The local date and the reflection of a finished run.
     pub reflection: Option<Box<(String, Reflection)>>,
+    /// The move. It is none only beside calls.
     pub next: Option<Move>,
 }
 
@@ -163,6 +179,9 @@ impl NodeOutput {
     }
 }
 
+/// One node of the graph.
 pub trait Node: Send + Sync {
+    /// Returns calls to make, or the result of the visit. Must do no I/O and read no clock: it is evaluated again after
+    /// each call, after a crash and on a replay, and must give the same output for the same input.
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput>;
 }

@@ -1,11 +1,12 @@
-//! What happens when a node cannot go on: a person is told, and nothing is lost.
+//! The output for a node that failed for good: the run is parked, and a person gets an item. Nothing is lost.
 
 use serde_json::json;
 
 use super::entry::{NodeInput, NodeOutput};
 use crate::model::{Change, ItemId, ItemKind, MailState, Move, NewItem, NodeName, RunState, Subtask, Task, TaskStatus};
 
-/// Parks the run. In execute_tool the task waits for a person; before it the task keeps its state.
+/// Returns the output that parks a run whose node failed. If execute_tool failed, the task waits for a person; if an
+/// earlier node failed, the task keeps its status. A mail that opened no task is parked in the ledger.
 pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOutput {
     let state = entry.state;
     let reason = format!("{node} failed: {error}");
@@ -33,6 +34,7 @@ pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &st
     NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason }).with_changes(changes) }
 }
 
+/// Returns the status changes by which the task comes to wait for a person, along allowed transitions only.
 fn waiting_changes(task: &Task, reason: &str) -> Vec<Change> {
     let to = |to: TaskStatus, why: &str| Change::Status { to, why: why.to_owned() };
     match task.status {
@@ -44,6 +46,7 @@ fn waiting_changes(task: &Task, reason: &str) -> Vec<Change> {
     }
 }
 
+/// Returns the step that execute_tool was working on; empty for every other node.
 fn first_open_step(node: NodeName, state: &RunState) -> String {
     let task = state.task.as_ref().filter(|_| node == NodeName::ExecuteTool);
     let open = |subtask: &&Subtask| !subtask.done;

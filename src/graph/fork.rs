@@ -1,10 +1,13 @@
-//! Forking a run: an experiment from any node on, with the parent's replies up to there. Its effects are born void.
+//! Forks a run: an experiment that starts at one of its nodes, with the replies recorded before it. The effects of a
+//! fork are void from the beginning.
 
 use anyhow::{Context as _, bail};
 
 use super::active_run::ActiveRun;
 use crate::model::{Instant, NewRun, NodeName, RunId, RunRecord};
 
+/// Returns a new run that repeats `record` from its first visit of the node `from`. Fails when the run never visited
+/// that node.
 pub fn fork_run(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Result<NewRun> {
     let entered: Vec<NodeName> = record.checkpoints.iter().map(|checkpoint| checkpoint.node).collect();
     let start = record.checkpoints.iter().find(|checkpoint| checkpoint.node == from);

@@ -1,10 +1,12 @@
-//! The engine: load, one node, one checkpoint, and on. Killed anywhere and started again, it finishes every run once.
+//! The engine: loads a run, evaluates one node, commits one checkpoint, and repeats. Killed at any point and started
+//! again, it finishes every run exactly once.
 //!
-//! A node says what kind of move comes next, the graph says where to. Nodes make no calls; the engine makes them and
-//! records the replies. Nothing is done before it is in a committed checkpoint.
+//! A node says which kind of move comes next, the topology says where it leads. Nodes make no calls: the engine makes
+//! them and records the replies. No effect is carried out before it is part of a committed checkpoint.
 //!
-//! [`Engine`] is the handle. `RunDriver` takes a run from node to node; `CallRecorder` makes the calls, `CheckpointCommitter`
-//! commits what a node did, `RunSupervisor` knows the runs in flight and abandons those whose node hangs.
+//! [`Engine`] is the handle. `RunDriver` takes a run from node to node, `CallRecorder` makes the calls,
+//! `CheckpointCommitter` commits the checkpoints, and `RunSupervisor` knows the runs in flight and abandons those whose
+//! node hangs.
 
 mod active_run;
 mod call_handler;

@@ -1,4 +1,4 @@
-//! Putting a node's question to the model: with the guidelines before it, on the budget of what it is about.
+//! Calls the model for a node, with the guidelines in the prompt and the cost charged to the task.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,17 @@ use crate::{
     store::{Store, Write},
 };
 
-/// Set while questions may be under way whose cost is in no record. Found at a start, it says that the last one crashed.
+/// The setting that is on while there may be model calls whose cost is not recorded. If it is on at a start, the last
+/// process crashed, and the budget counts the worst case.
 pub const MODEL_IN_USE: &str = "model_in_use";
 
+/// The model as nodes use it.
 pub struct NodeModelCaller {
     pub model: BudgetedModel,
+    /// The file with the person's guidelines, read anew for each call.
     pub guidelines: PathBuf,
     pub time_zone: Tz,
+    /// Set once this process has stored [`MODEL_IN_USE`], so that it is stored only once.
     in_use_flag_written: OnceCell<()>,
 }
 
@@ -28,6 +32,8 @@ impl NodeModelCaller {
         Self { model, guidelines, time_zone, in_use_flag_written: OnceCell::new() }
     }
 
+    /// Calls the model within its budget. Returns the reply, which may be the reason why there is none, and the record
+    /// of the call with its cost. [`MODEL_IN_USE`] is on the disk before the first call.
     pub(super) async fn call(
         &self,
         store: &Store,
@@ -35,7 +41,7 @@ impl NodeModelCaller {
         inquiry: &PromptInput,
     ) -> anyhow::Result<(ModelReply, ModelCall)> {
         self.in_use_flag_written.get_or_try_init(|| self.write_in_use_flag(store, "1")).await?;
-        // A mail's own run has no task yet.
+        // The run of a mail has no task yet, so its cost is charged to the run.
         let about = asker.state.task.as_ref().map_or(asker.run.run_id.to_string(), |task| task.task_id.to_string());
         let before = store.read_blocking(|reader| reader.model_calls().usage_about(&about))?;
         let guidelines = guidelines::load(&self.guidelines);
@@ -45,6 +51,7 @@ impl NodeModelCaller {
         Ok(self.model.request_answer(&question).await)
     }
 
+    /// Returns the local date, by which the daily budget is counted.
     pub fn day(&self, now: Instant) -> String {
         now.day_in(self.time_zone)
     }
@@ -54,7 +61,7 @@ impl NodeModelCaller {
         Ok(())
     }
 
-    /// At an orderly end: everything that was spent is in the record.
+    /// Clears [`MODEL_IN_USE`] at an orderly shutdown, when the cost of every call is recorded.
     pub async fn clear_in_use_flag(&self, store: &Store) -> anyhow::Result<()> {
         if self.in_use_flag_written.initialized() && self.model.is_idle() {
             self.write_in_use_flag(store, "").await?;

@@ -1,4 +1,4 @@
-//! Leaving a run: for later, or for a person because it cannot go on.
+//! Leaves a run: deferred until later, or parked for a person because it cannot go on.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl RunDriver {
-    /// Leaves a run for later. If that cannot be stored, the run is merely resumed sooner.
+    /// Defers a run. If that cannot be stored, the run is only resumed sooner than necessary.
     pub(super) async fn defer_run(&self, run_id: RunId, deferred: RunDeferred) {
         let RunDeferred { reason, until } = deferred;
         let write = Write::DeferRun { run_id, reason, until, at: self.clock.now() };
@@ -26,19 +26,20 @@ impl RunDriver {
         }
     }
 
+    /// Parks a run whose node exceeded its time limit.
     pub(super) async fn park_overdue_run(&self, run_id: RunId, node: NodeName) -> anyhow::Result<()> {
         let reason = format!("{node} took longer than {:?}", self.limits.node_timeout);
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
         self.park_run(run_id, &reason).await
     }
 
-    /// Ends a run that cannot go on, with an item for a person. If its node hangs, a checkpoint of it may still have been
-    /// in flight and come first: then it is tried once more.
+    /// Parks a run that cannot go on, with an item for a person. A checkpoint of a hanging node may still have been in
+    /// flight and be committed first; then the parking is refused and tried once more.
     pub(super) async fn park_run(&self, run_id: RunId, reason: &str) -> anyhow::Result<()> {
         for _ in 0..2 {
             match self.try_park_run(run_id, reason).await {
                 Err(Interrupt::Stop) if !self.stop.is_cancelled() => {}
-                // What it is about cannot be read: it ends as it is, and is not resumed for ever.
+                // The mail or task cannot be read. The run ends without an item, so that it is not resumed for ever.
                 Err(Interrupt::Fail(error)) if is_unreadable(&error) => {
                     return self.end_run_parked(run_id, reason).await;
                 }
@@ -49,6 +50,7 @@ impl RunDriver {
         Ok(())
     }
 
+    /// Commits the checkpoint that parks the run as its current node would on failure.
     async fn try_park_run(&self, run_id: RunId, reason: &str) -> Advance {
         let Some(mut run) = self.load_run(run_id).await? else { return Ok(()) };
         let now = self.clock.now();
@@ -62,7 +64,7 @@ impl RunDriver {
         let output = failure::park_failed_node(run.node, &input, reason);
         let checkpoint = self.build_checkpoint(&mut run, output, now)?;
         match self.committer.commit(&checkpoint).await {
-            // The task changed again, or the item does not fit into the queue: the run ends without one.
+            // The task was changed again, or the queue has no room for the item. The run ends without one.
             Err(Interrupt::Reload | Interrupt::Defer(_) | Interrupt::Fail(_)) => {
                 Ok(self.end_run_parked(run_id, reason).await?)
             }
@@ -78,6 +80,7 @@ impl RunDriver {
     }
 }
 
+/// Returns whether the error is a row that cannot be read as its type.
 fn is_unreadable(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(StoreError::is_unreadable)
 }

@@ -1,4 +1,5 @@
-//! What may help with a task: the same request in other words, conversation, person or invoice. Never across accounts.
+//! Finds documents that may help with a task: similar requests, the same conversation, person or invoice. It never
+//! searches across accounts.
 
 use super::{call_handler::CallContext, entry::Call};
 use crate::{
@@ -7,7 +8,8 @@ use crate::{
     store::Result,
 };
 
-/// Nothing when the call asks for something else.
+/// Returns the documents for a [`Call::Recall`]. The run's own mail and task are left out. Returns nothing for any
+/// other call.
 pub(super) async fn recall_documents(memory: &Memory, asker: CallContext<'_>, call: &Call) -> Result<Vec<ContextDoc>> {
     let Call::Recall { mail_id, thread, person, words, invoice } = call else { return Ok(Vec::new()) };
     let task = asker.state.task.as_ref().map(|task| format!("task:{}", task.task_id));

@@ -1,4 +1,4 @@
-//! Replaying a run from its record: no call is made, nothing is written, and every difference is named.
+//! Replays a run from its record. It makes no call, writes nothing, and reports every difference.
 
 use std::sync::OnceLock;
 
@@ -12,25 +12,29 @@ use super::{
 };
 use crate::model::{Change, CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
 
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Replay {
     pub run_id: RunId,
     pub checkpoints: Vec<ReplayedCheckpoint>,
-    /// Every checkpoint came out as it was recorded.
+    /// Whether every checkpoint came out as it was recorded.
     pub identical: bool,
-    /// Always none: replies come from the record.
+    /// The number of calls made: always 0, because every reply comes from the record.
     pub calls_made: u32,
 }
 
+/// One replayed checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReplayedCheckpoint {
     pub seq: u32,
     pub node: NodeName,
     pub identical: bool,
-    /// What came out otherwise, and how; empty when nothing did.
+    /// What came out differently; empty when nothing did.
     pub difference: String,
 }
 
+/// Evaluates the node of every checkpoint again with its recorded replies, and compares the output with the record.
+/// After each checkpoint the recorded changes are applied, so that one difference does not cause further ones.
 pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
     let before = RunRecord { checkpoints: Vec::new(), ..record.clone() };
     let mut ticket = ActiveRun::from_record(&before, None)?;
@@ -57,7 +61,7 @@ pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> any
     Ok(Replay { run_id: record.row.run_id, checkpoints: replayed, identical, calls_made: 0 })
 }
 
-/// Enters the node as it was entered then.
+/// Evaluates a node with the state, replies and time it had then.
 fn replay_node(
     nodes: &Nodes,
     record: &RunRecord,
@@ -95,9 +99,10 @@ fn replay_node(
     }
 }
 
+/// Returns the recorded reply to a call. A call without one is a difference, never a call to the world.
 fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<ReplyJson> {
     let hash = call.input_hash();
-    // Of several the last: what was heard for a checkpoint that was refused was asked anew.
+    // The last one counts: when a checkpoint was refused, its calls were made again.
     let found = record
         .replies
         .iter()
@@ -109,6 +114,7 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
     })
 }
 
+/// Returns how the replayed output differs from the record; empty when it does not.
 fn describe_difference(checkpoint: &CheckpointRow, step: &NodeOutput) -> String {
     let text = |changes: &[Change]| serde_json::to_string(changes).unwrap_or_default();
     if text(&checkpoint.changes) != text(&step.changes) {
@@ -120,7 +126,8 @@ fn describe_difference(checkpoint: &CheckpointRow, step: &NodeOutput) -> String 
     }
 }
 
-/// A checkpoint that recorded a failure is repeated by failing.
+/// Returns how a node that failed in the replay differs from the record. A recorded failure is repeated by failing in
+/// the same way.
 fn error_difference(checkpoint: &CheckpointRow, error: &anyhow::Error) -> String {
     match &checkpoint.next_move {
         Move::Park { reason } if reason.contains(&format!("{error:#}")) => String::new(),

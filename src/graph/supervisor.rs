@@ -1,4 +1,5 @@
-//! Which runs are in flight and which node each is in, and the watch over nodes that do not come back.
+//! Knows which runs are in flight and which node each is in, and detects nodes that hang. A run is claimed before it is
+//! driven, so that it is never driven twice at once.
 
 use std::{
     collections::HashMap,
@@ -13,19 +14,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{active_run::ActiveRun, thread_queue::ThreadQueues};
 use crate::model::{NodeName, RunId};
 
-/// Knows the runs in flight, and lets as many of them be driven at once as there are permits.
+/// Knows the runs in flight, and limits how many are driven at once.
 pub(super) struct RunSupervisor {
     claimed_runs: Mutex<HashMap<RunId, ClaimedRun>>,
     thread_queues: ThreadQueues,
+    /// One permit for each run that may be driven at once.
     permits: Arc<Semaphore>,
     node_timeout: Duration,
 }
 
-/// One run in flight, from the moment it waits in its queue: which node it is in, since when.
+/// A run in flight, from the moment it waits in its queue.
 #[derive(Default)]
 struct ClaimedRun {
+    /// The node that is being evaluated, and since when; none between nodes.
     current_node: Option<(NodeName, Instant)>,
-    /// Its node took too long; the run was parked, and whatever still comes of it counts no more.
+    /// Whether the node took too long. The run was parked, and any later result of it is discarded.
     is_abandoned: bool,
 }
 
@@ -39,9 +42,10 @@ impl RunSupervisor {
         }
     }
 
-    /// Claims a run. Returns none when it is claimed already, or waits in its queue for those before it.
+    /// Claims a run. Returns it if it may be driven now. Returns none when it is claimed already, or waits in its
+    /// queue.
     pub(super) fn claim_or_enqueue(&self, run: ActiveRun) -> Option<ActiveRun> {
-        // One lock over both, so that two who bring the same mails keep them in order.
+        // One lock covers both steps, so that mails of one conversation keep their order when two callers bring them.
         let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
         if claimed.contains_key(&run.run_id()) {
             return None;
@@ -60,21 +64,22 @@ impl RunSupervisor {
         free
     }
 
+    /// Gives up the claim on a run that will not be driven.
     pub(super) fn release_run(&self, run_id: RunId) {
         self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
     }
 
-    /// Returns a claimed run that may be driven now. One whose queue is taken waits in it.
+    /// Returns a claimed run if it may be driven now. If its queue is taken, the run waits in the queue.
     pub(super) fn admit_or_enqueue(&self, run: ActiveRun) -> Option<ActiveRun> {
         self.thread_queues.admit_or_enqueue(run)
     }
 
-    /// Waits for a place in flight. Returns none when the process ends.
+    /// Waits for a permit to drive a run. Returns none when the process ends.
     pub(super) async fn acquire_permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.permits).acquire_owned().await.ok()
     }
 
-    /// Releases a run that is not driven any more. Returns the next one in its queue.
+    /// Releases a run that is no longer driven. Returns the next run of its queue.
     pub(super) fn finish_run(
         &self,
         run_id: RunId,
@@ -82,7 +87,7 @@ impl RunSupervisor {
         permit: OwnedSemaphorePermit,
     ) -> Option<ActiveRun> {
         let claim = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
-        // The place of an abandoned run is taken by another already.
+        // The permit of an abandoned run was given to another run already.
         if claim.is_some_and(|claim| !claim.is_abandoned) {
             drop(permit)
         } else {
@@ -91,7 +96,8 @@ impl RunSupervisor {
         queue.and_then(|queue| self.thread_queues.dequeue_next(&queue))
     }
 
-    /// Evaluates a node, guarded against panics and watched for overruns. Returns none when the run is abandoned.
+    /// Evaluates a node, catching panics and noting the time it began. Returns none when the run is abandoned; its
+    /// result must not be used.
     pub(super) fn watch_node<T>(
         &self,
         run_id: RunId,
@@ -110,13 +116,15 @@ impl RunSupervisor {
         }))
     }
 
+    /// Notes which node a run is in. Returns none when the run is abandoned or not claimed.
     fn set_current_node(&self, run_id: RunId, current: Option<(NodeName, Instant)>) -> Option<()> {
         let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
         claimed.get_mut(&run_id).filter(|claim| !claim.is_abandoned)?.current_node = current;
         Some(())
     }
 
-    /// Abandons the runs whose node has exceeded its time and gives their places to others. Returns them.
+    /// Abandons the runs whose node has exceeded its time limit, and frees their permits. Returns them with their
+    /// nodes.
     pub(super) fn abandon_overdue_runs(&self) -> Vec<(RunId, NodeName)> {
         let mut claimed = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut overdue = Vec::new();

@@ -1,4 +1,5 @@
-//! The shape of the graph: nodes, and an edge for every outcome. Checked before the first mail.
+//! The topology of the graph: the nodes, and one edge for every move that a node can make. It is validated at the
+//! start, before the first mail, so that no run can come to a move that leads nowhere.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ use petgraph::{
 use crate::model::{Move, NodeName, RunStatus, text_enum::text_enum};
 
 text_enum! {
-    /// The kinds of move a node can make.
+    /// The kinds of move that a node can make.
     MoveKind { Next = "next", Again = "again", Wait = "wait", Park = "park", Skip = "skip", Done = "done" }
 }
 
@@ -28,13 +29,14 @@ impl From<&Move> for MoveKind {
     }
 }
 
-/// Where an edge leads.
+/// Where an edge leads: to a node, or to the end of the run with a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Node(NodeName),
     End(RunStatus),
 }
 
+/// Why a topology is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTopology {
     #[error("the graph must have one entry; it has {0}")]
@@ -47,11 +49,12 @@ pub enum InvalidTopology {
     UnexpectedEdge { node: NodeName, outcome: MoveKind },
 }
 
+/// A validated topology.
 pub struct GraphTopology {
     graph: Graph<Place, MoveKind, Directed>,
 }
 
-/// What each node can do; an edge must exist for each and for nothing else.
+/// Returns the moves that a node can make. There must be exactly one edge for each of them, and no other.
 pub const fn allowed_moves(node: NodeName) -> &'static [MoveKind] {
     match node {
         NodeName::PlanStep => &[MoveKind::Next, MoveKind::Skip, MoveKind::Park],
@@ -63,7 +66,7 @@ pub const fn allowed_moves(node: NodeName) -> &'static [MoveKind] {
 }
 
 impl GraphTopology {
-    /// The path of a mail.
+    /// Returns the topology of the shipped five nodes.
     pub fn standard() -> Result<Self, InvalidTopology> {
         use MoveKind::{Again, Done, Next, Skip, Wait};
         use NodeName::{ExecuteTool, GenerateResponse, PlanStep, Prioritise, RetrieveContext};
@@ -82,6 +85,7 @@ impl GraphTopology {
         Self::build(&edges)
     }
 
+    /// Builds a topology from its edges and validates it.
     fn build(edges: &[(NodeName, MoveKind, Place)]) -> Result<Self, InvalidTopology> {
         let mut shape = Self { graph: Graph::new() };
         for node in NodeName::ALL {
@@ -95,11 +99,13 @@ impl GraphTopology {
         Ok(shape)
     }
 
+    /// Returns the graph's index of a place, which is added if it is new.
     fn find_or_add_target(&mut self, place: Place) -> NodeIndex {
         let known = self.graph.node_indices().find(|index| self.graph.node_weight(*index) == Some(&place));
         known.unwrap_or_else(|| self.graph.add_node(place))
     }
 
+    /// Checks that there is one entry, that every place can be reached from it, and that every node has its edges.
     fn validate(&self) -> Result<(), InvalidTopology> {
         let entries: Vec<NodeIndex> =
             self.graph.node_indices().filter(|index| !self.has_incoming_edge(*index)).collect();
@@ -117,11 +123,12 @@ impl GraphTopology {
         NodeName::ALL.iter().try_for_each(|node| self.validate_edges(*node))
     }
 
-    /// Whether an edge leads here from another place; a node's edges to itself do not count.
+    /// Returns whether an edge leads here from another place. A node's edges to itself do not count.
     fn has_incoming_edge(&self, index: NodeIndex) -> bool {
         self.graph.edges_directed(index, Direction::Incoming).any(|edge| edge.source() != index)
     }
 
+    /// Checks that a node has exactly one edge for each allowed move, and none for any other.
     fn validate_edges(&self, node: NodeName) -> Result<(), InvalidTopology> {
         for outcome in MoveKind::ALL {
             let edges = self.edge_targets(node, *outcome).count();
@@ -134,6 +141,7 @@ impl GraphTopology {
         Ok(())
     }
 
+    /// Returns where the edges for a move lead. A valid topology has at most one.
     fn edge_targets(&self, node: NodeName, outcome: MoveKind) -> impl Iterator<Item = Place> + '_ {
         let from =
             self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));
@@ -143,11 +151,12 @@ impl GraphTopology {
             .filter_map(|edge| self.graph.node_weight(edge.target()).copied())
     }
 
-    /// Where `node` leads on `outcome`. None only for an outcome the node does not have.
+    /// Returns where `node` leads on `outcome`; none only for a move that the node cannot make.
     pub fn target_of(&self, node: NodeName, outcome: MoveKind) -> Option<Place> {
         self.edge_targets(node, outcome).next()
     }
 
+    /// Returns the graph as a Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         for (from, outcome, to) in self.edges() {
@@ -159,6 +168,7 @@ impl GraphTopology {
         text
     }
 
+    /// Returns the graph in the DOT language of Graphviz.
     pub fn dot(&self) -> String {
         let mut text = String::from("digraph adjutant {\n    rankdir = LR;\n");
         for (from, outcome, to) in self.edges() {
@@ -167,6 +177,7 @@ impl GraphTopology {
         text + "}\n"
     }
 
+    /// Returns all edges, in the order of the nodes.
     pub fn edges(&self) -> impl Iterator<Item = (NodeName, MoveKind, Place)> + '_ {
         NodeName::ALL.iter().flat_map(move |node| {
             MoveKind::ALL
@@ -176,6 +187,7 @@ impl GraphTopology {
     }
 }
 
+/// Returns the name of a place: the node's name, or the status in which the run ends.
 pub fn name(place: Place) -> &'static str {
     match place {
         Place::Node(node) => node.as_str(),

@@ -3,7 +3,7 @@
 use super::time;
 use crate::model::Instant;
 
-/// A property as it was written. Nothing is decoded before a method asks for it.
+/// A property as it was written. A value is decoded only by the method that asks for its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Property<'a> {
     name: &'a str,
@@ -25,6 +25,7 @@ impl<'a> Property<'a> {
         Some(Self { name: name.trim(), parameters, value })
     }
 
+    /// Compares the name without regard to case, as the format prescribes.
     pub fn is_named(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
@@ -66,8 +67,8 @@ impl<'a> Property<'a> {
         found.map(|(_, value)| value.trim_matches('"'))
     }
 
-    /// Returns the time that the value names; none for a time in a zone nobody knows, for a wrong hour is worse than
-    /// none.
+    /// Returns the time that the value names. Returns none for a time in an unknown zone: a wrong hour is worse than no
+    /// time.
     pub fn instant(&self) -> Option<Instant> {
         time::parse_instant(self.raw_value(), self.parameter("TZID"))
     }

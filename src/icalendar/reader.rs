@@ -1,22 +1,25 @@
-//! The first event of a calendar.
+//! Reads the first event of a calendar.
+//!
+//! A malformed line is skipped and a missing end is tolerated, because calendars in mail are often cut off. What nests
+//! too deep is refused.
 
 use super::{MAX_BYTES, line::Property};
 
-/// Real calendars nest three components deep. One that nests deeper is not read.
+/// The deepest nesting that is read. Real calendars nest three components deep.
 const MAX_DEPTH: usize = 9;
 
-/// The lines of a calendar, with folded lines joined.
+/// The lines of a calendar, with folded lines joined (RFC 5545 §3.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfoldedCalendar {
     lines: Vec<String>,
 }
 
-/// What a calendar says about its first event.
+/// The first event of a calendar. It borrows from the [`UnfoldedCalendar`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FirstEvent<'a> {
     /// The METHOD of the calendar, as it was written.
     pub method: Option<&'a str>,
-    /// The properties of the event itself, in their order. Those of its alarms are left out.
+    /// The properties of the event itself, in the order they were written. Those of its alarms are left out.
     pub properties: Vec<Property<'a>>,
 }
 
@@ -34,7 +37,7 @@ impl UnfoldedCalendar {
         Self { lines }
     }
 
-    /// Returns what the calendar says, without the lines that are different each time the same calendar is sent.
+    /// Returns the lines of the calendar without the timestamps, which differ each time the same calendar is sent.
     pub fn without_timestamps(&self) -> String {
         let is_timestamp = |line: &&str| {
             let name = line.split([':', ';']).next().unwrap_or_default();
@@ -43,8 +46,8 @@ impl UnfoldedCalendar {
         self.lines.iter().map(String::as_str).filter(|line| !is_timestamp(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the first event, also one whose end was cut off. Returns none when there is no event, or when the calendar
-    /// nests deeper than any real one before the event ends.
+    /// Returns the first event, even if its end was cut off. Returns none when there is no event, or when components
+    /// nest deeper than the limit before the event ends.
     pub fn first_event(&self) -> Option<FirstEvent<'_>> {
         let mut event = FirstEvent::default();
         let mut open: Vec<&str> = Vec::new();
@@ -70,7 +73,7 @@ impl UnfoldedCalendar {
 }
 
 impl<'a> FirstEvent<'a> {
-    /// Returns the last property of that name, which is the one that counts.
+    /// Returns the last property of that name, which is the one that counts when a name is repeated.
     pub fn property(&self, name: &str) -> Option<&Property<'a>> {
         self.properties.iter().rev().find(|property| property.is_named(name))
     }

@@ -1,11 +1,12 @@
-//! Times of a calendar: in UTC, in a named zone, or as a whole day.
+//! Parses the times of a calendar: in UTC, in a named zone, or as a whole day.
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use crate::model::Instant;
 
-/// Returns the time that a value names. A time or day without a zone is read as UTC; one in a zone nobody knows is none.
+/// Returns the time that a value names. A time or day without a zone is read as UTC. Returns none for an unknown zone
+/// and for a time that [`Instant`] does not represent.
 pub(super) fn parse_instant(value: &str, zone: Option<&str>) -> Option<Instant> {
     let (value, is_utc) = value.strip_suffix(['Z', 'z']).map_or((value, false), |value| (value, true));
     let local = NaiveDateTime::parse_from_str(value, "%Y%m%dT%H%M%S")
@@ -18,8 +19,8 @@ pub(super) fn parse_instant(value: &str, zone: Option<&str>) -> Option<Instant> 
     Instant::new(at)
 }
 
-/// Returns the time in UTC. An hour that happens twice is the first of the two; an hour that a change of clocks skips is
-/// read as the one after it.
+/// Returns the time in UTC. A local time that happens twice is the first of the two; one that a change of clocks skips
+/// is moved an hour ahead.
 fn resolve_in_zone(local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
     let earliest = |local: &NaiveDateTime| zone.from_local_datetime(local).earliest();
     let at = match earliest(&local) {
@@ -29,6 +30,7 @@ fn resolve_in_zone(local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
     Some(at.with_timezone(&Utc))
 }
 
+/// Returns the zone for an IANA name, an IANA name behind a path, or a name that Outlook uses.
 fn parse_zone(name: &str) -> Option<Tz> {
     let name = name.trim();
     // Some programs put a path before the name: `/example.org/2025/Europe/Berlin`.
@@ -37,7 +39,7 @@ fn parse_zone(name: &str) -> Option<Tz> {
     name.parse().ok().or_else(|| tail?.parse().ok()).or_else(|| windows?.parse().ok())
 }
 
-/// The names that Outlook gives to the zones a user is likely to meet, with their IANA names.
+/// The zone names of Outlook that a user is likely to meet, with their IANA names.
 const WINDOWS_ZONES: &[(&str, &str)] = &[
     ("Israel Standard Time", "Asia/Jerusalem"),
     ("GMT Standard Time", "Europe/London"),

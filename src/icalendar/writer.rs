@@ -1,11 +1,14 @@
-//! Writing a calendar with one event.
+//! Writes a calendar with one event.
+//!
+//! No text that is passed through [`escape_text`] or [`quote_parameter`] can begin a line or a parameter of its own.
 
 use chrono::{DateTime, Utc};
 
-/// Bytes of a line before it is folded; with its continuation mark a line stays below the 75 bytes of RFC 5545 §3.1.
+/// The longest line before it is folded, below the 75 bytes of RFC 5545 §3.1.
 const MAX_LINE_BYTES: usize = 74;
 
-/// Returns a calendar with one event that consists of these lines. The lines are written as they are and folded.
+/// Returns a calendar with one event that consists of these lines. Long lines are folded; nothing is escaped here, that
+/// is up to the caller.
 pub fn render_calendar(method: &str, lines: &[String]) -> String {
     let head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Adjutant//EN"].map(str::to_owned);
     let method = [format!("METHOD:{method}"), "BEGIN:VEVENT".to_owned()];
@@ -13,7 +16,7 @@ pub fn render_calendar(method: &str, lines: &[String]) -> String {
     head.iter().chain(&method).chain(lines).chain(&tail).map(|line| fold_line(line)).collect()
 }
 
-/// Folds a line so that no part of it is over the limit. A fold never stands inside a character.
+/// Folds a line so that no part is longer than the limit. A character is never split.
 fn fold_line(line: &str) -> String {
     let mut out = String::new();
     let mut width = 0;
@@ -28,18 +31,19 @@ fn fold_line(line: &str) -> String {
     out + "\r\n"
 }
 
-/// Escapes a value of type TEXT. Control characters are left out, so that no text can break out of its line.
+/// Escapes a value of type TEXT. Control characters are dropped, so that no text can break out of its line.
 pub fn escape_text(text: &str) -> String {
     let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
     text.replace('\\', "\\\\").replace(';', "\\;").replace(',', "\\,").replace('\n', "\\n")
 }
 
-/// Returns the value of a parameter in quotes. Quotes and control characters are left out, because a quoted value cannot
+/// Returns the value of a parameter in quotes. Quotes and control characters are dropped, because a quoted value cannot
 /// hold them.
 pub fn quote_parameter(text: &str) -> String {
     format!("\"{}\"", text.chars().filter(|c| *c != '"' && !c.is_control()).collect::<String>())
 }
 
+/// Formats a time as a value of type DATE-TIME in UTC.
 pub fn format_utc(at: DateTime<Utc>) -> String {
     at.format("%Y%m%dT%H%M%SZ").to_string()
 }

@@ -1,4 +1,7 @@
-//! Effects that are no message that leaves: a row of ours, a folder, a label, the archive, a draft. And taking them back.
+//! Effects other than sending a message: a row of the database, a folder, a label, the archive, a draft. And undoing
+//! them.
+//!
+//! An effect that may have been tried before is probed in the mailbox before it is applied.
 
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
 
@@ -18,19 +21,20 @@ use crate::{
     store::{Result, StoreError},
 };
 
-/// An account nobody is signed in to is tried again this often.
+/// The retry interval for an account that nobody is signed in to.
 const SIGN_IN: Duration = Duration::from_secs(60);
 
-/// Nothing is known to have come of an attempt. It is made again, after a look whether it was done.
+/// An attempt of which nothing is known to have come. It is made again, after a probe.
 pub(super) struct RetryLater {
     pub(super) why: String,
     pub(super) after: Duration,
 }
 
+/// The outcome of an attempt, or the reason to make it again.
 pub(super) type AttemptResult = std::result::Result<AttemptOutcome, RetryLater>;
 
 impl RetryLater {
-    /// Returns the error itself unless it passes by waiting.
+    /// Returns a retry for an error that passes by waiting, and any other error as it is.
     pub(super) fn from_source_error(error: SourceError) -> std::result::Result<Self, SourceError> {
         match error {
             SourceError::RateLimited { after } => Ok(Self { why: "the mailbox's limit is reached".into(), after }),
@@ -39,13 +43,14 @@ impl RetryLater {
         }
     }
 
+    /// Returns the deferral of the effect, by at least the retry interval.
     pub(super) fn into_progress(self, now: Instant) -> EffectProgress {
         let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST_WINDOW).max(RETRY_INTERVAL);
         EffectProgress::Deferred { reason: format!("waits: {}", self.why), until: now.plus(after) }
     }
 }
 
-/// Carries out effects that are no message.
+/// Carries out effects other than sending a message.
 #[derive(Clone)]
 pub(super) struct EffectApplier {
     pub(super) rows: OutboxRows,
@@ -54,7 +59,8 @@ pub(super) struct EffectApplier {
 }
 
 impl EffectApplier {
-    /// Carries an effect out. `first` means that nobody can have tried it before.
+    /// Carries an effect out. With `first`, it is certain that it was never tried, and the probe is left out. An effect
+    /// that is only a row of the database is written with the transition that ends it.
     pub(super) async fn apply_effect(&self, approved: Box<ApprovedAction>, first: bool) -> Result<AttemptResult> {
         let action = approved.action();
         let as_row = action.effect.database_row_result();
@@ -62,7 +68,7 @@ impl EffectApplier {
             return Ok(Ok(AttemptOutcome::applied_as_row(result)));
         }
         let applier = self.clone();
-        // A mailbox waits for its disk, and others need not wait with it.
+        // A mailbox waits for its disk or its network; the other runs need not wait with it.
         let tried =
             tokio::task::spawn_blocking(move || applier.apply_blocking(&approved, first)).await.map_err(|error| {
                 if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
@@ -73,6 +79,7 @@ impl EffectApplier {
         }))
     }
 
+    /// Creates the folder or calls the mailbox, after a check that the data folder was not replaced.
     fn apply_blocking(&self, approved: &ApprovedAction, first: bool) -> AttemptResult {
         let action = approved.action();
         if let Err(Ok(replaced)) = self.judge.check_data_folder().map_err(RetryLater::from_source_error) {
@@ -87,6 +94,7 @@ impl EffectApplier {
         }
     }
 
+    /// Creates a folder below `data/files` that only this user can open. A folder that exists already is fine.
     fn create_folder(&self, name: &str) -> AttemptOutcome {
         let path = self.judge.settings.files.join(name);
         let made = failpoint::around("folder.create", || DirBuilder::new().recursive(true).mode(0o700).create(path));
@@ -96,7 +104,8 @@ impl EffectApplier {
         }
     }
 
-    /// Takes an R1 effect back. The line in the audit comes first.
+    /// Undoes an effect of class R1. The audit line is committed before the mailbox is touched, so that a crash in
+    /// between is visible. Returns what was done, as text for a person.
     pub(super) async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
         self.rows.record_undo(action_id, false, now).await?;
         let row = self.rows.load_pending(action_id)?;
@@ -119,7 +128,7 @@ impl EffectApplier {
     }
 }
 
-/// Applies an effect unless the mailbox shows that this was done before a crash.
+/// Applies an effect unless the mailbox shows that it was applied before a crash.
 fn probe_or_apply(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> AttemptResult {
     let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
     let done = found

@@ -1,7 +1,9 @@
-//! How much may happen at once. Counted in memory by the one worker, from the rows of the last hour on.
+//! Rate limits: how many labels a minute and messages an hour may be carried out.
 //!
-//! A clock may be set back. What happened, happened before now: entries that are later than the clock count as of now, so
-//! each leaves its window in time.
+//! They are counted in memory, by the one worker, and initialised from the outbox rows of the last hour.
+//!
+//! The clock may be set back. An entry that is later than the clock is dated as of now, so that it leaves its window
+//! after at most the length of the window.
 
 use std::collections::VecDeque;
 
@@ -12,26 +14,30 @@ use crate::{
     policy::Caps,
 };
 
-/// A step over the cap looks again this often at the latest.
+/// The longest wait before an effect over a cap is tried again. A person may raise the cap meanwhile.
 const MAX_RETRY_INTERVAL: Duration = Duration::seconds(60);
-/// The longest window.
+/// The length of the longest window. Older effects do not count.
 pub(super) const LONGEST_WINDOW: Duration = Duration::hours(1);
 
+/// The effects that count against the caps.
 #[derive(Debug, Default)]
 pub(super) struct RateWindows {
-    /// Both oldest first, none later than the last look.
+    /// When labels and archivings were carried out within the last minute, oldest first.
     labels: VecDeque<Instant>,
+    /// When messages were drafted or sent within the last hour and by whose mail they were caused, oldest first.
     messages: VecDeque<(Instant, String)>,
+    /// The time of the last check. No entry is later; a smaller time means that the clock was set back.
     last_checked_at: Option<Instant>,
 }
 
-/// Why an effect waits, and until when.
+/// A cap that an effect would exceed, and when there may be room again.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CapExceeded {
     pub(super) reason: String,
     pub(super) until: Instant,
 }
 
+/// The window in which an effect counts.
 enum CapKind {
     Label,
     Message,
@@ -47,8 +53,9 @@ const fn cap_kind(action: &Action) -> CapKind {
 }
 
 impl RateWindows {
-    /// What happened before this process began, oldest first. What is dated further ahead than a window is long was done
-    /// by a clock that has been set back since: nobody knows when, and it is not counted again at every start.
+    /// Counts an effect of an earlier process; called oldest first. An effect that is dated further ahead than the
+    /// longest window was carried out before the clock was set back. Its true time is unknown, and counting it would
+    /// close the window again at every start, so it is left out.
     pub(super) fn count_past_effect(&mut self, action: &Action, sender: String, at: Instant, now: Instant) {
         if at > now.plus(LONGEST_WINDOW) {
             return;
@@ -61,7 +68,8 @@ impl RateWindows {
         }
     }
 
-    /// Takes a place, or says when one may be free.
+    /// Takes a place in the window of the effect. Returns an error with the time of the next try when the cap is
+    /// reached.
     pub(super) fn try_acquire(
         &mut self,
         action: &Action,
@@ -114,7 +122,7 @@ impl RateWindows {
         }
     }
 
-    /// Dates what is later than the clock as of now.
+    /// If the clock was set back since the last check, dates later entries as of now.
     fn clamp_to_now(&mut self, now: Instant) {
         if self.last_checked_at.replace(now).is_some_and(|before| before > now) {
             self.labels.iter_mut().for_each(|at| *at = now.min(*at));
@@ -122,7 +130,7 @@ impl RateWindows {
         }
     }
 
-    /// Gives a place back: nothing came of it.
+    /// Releases the place of an effect that was not carried out.
     pub(super) fn release(&mut self, action: &Action, sender: &str) {
         match cap_kind(action) {
             CapKind::Label => drop(self.labels.pop_back()),
@@ -135,6 +143,7 @@ impl RateWindows {
     }
 }
 
+/// Returns the error with the time of the next try, at most the retry interval ahead.
 fn cap_exceeded(reason: String, free: Instant, now: Instant) -> CapExceeded {
     CapExceeded { reason: format!("waits: {reason}"), until: free.min(now.plus(MAX_RETRY_INTERVAL)) }
 }

@@ -1,4 +1,5 @@
-//! One carrier per effect: to a second one, an effect that is being sent would look like one that was interrupted.
+//! A lock per effect within this process. Without it, a second caller would take an effect that is being sent for one
+//! whose sending was interrupted.
 
 use std::{
     collections::HashSet,
@@ -7,18 +8,18 @@ use std::{
 
 use crate::model::ActionId;
 
-/// The effects that somebody is carrying out right now.
+/// The effects that are being carried out right now.
 #[derive(Clone, Default)]
 pub(super) struct EffectLocks(Arc<Mutex<HashSet<ActionId>>>);
 
-/// Unlocks its effect on drop.
+/// Unlocks its effect when it is dropped.
 pub(super) struct EffectLock<'a> {
     locks: &'a EffectLocks,
     action_id: ActionId,
 }
 
 impl EffectLocks {
-    /// Returns none while somebody else has the lock.
+    /// Locks the effect. Returns none while somebody else carries it out.
     pub(super) fn try_lock(&self, action_id: ActionId) -> Option<EffectLock<'_>> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(action_id);
         free.then(|| EffectLock { locks: self, action_id })

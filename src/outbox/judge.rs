@@ -1,4 +1,7 @@
-//! Whether an effect may be begun now: what holds it back, the verdict of the policy, and its place in the rate windows.
+//! Decides whether an effect may be begun now: what holds it back, the verdict of the policy, and its place in the rate
+//! windows.
+//!
+//! Nothing in here changes a mailbox or a row. What cannot be read or verified counts against the effect.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,29 +16,29 @@ use crate::{
     source::{SendError, SourceError},
 };
 
-/// A data folder that was replaced does not come back; the process is about to stop.
+/// The retry interval after the data folder was replaced. It does not come back; the process is about to stop.
 const AFTER_REPLACED: std::time::Duration = std::time::Duration::from_secs(60);
-/// The witness outside the data folder knows of a send that the database does not know.
+/// The result of an effect when the witness knows of a send of it that the database does not know.
 pub(super) const FORGOTTEN_SEND: &str = "its sending was begun before the data were put back from a copy";
+/// The result of an effect whose row was changed outside the program or by a fault of the disk.
 const DIGEST_MISMATCH: &str = "its stored bytes do not match their digest";
 
+/// Judges effects. Clones share the settings and the rate windows.
 #[derive(Clone)]
 pub(super) struct EffectJudge {
     pub(super) settings: Arc<OutboxSettings>,
     rate_windows: Arc<Mutex<RateWindows>>,
 }
 
-/// What is to be done about an effect now.
+/// What to do about an effect now.
 pub(super) enum EffectDecision {
-    /// It is carried out. It has its place in the rate windows.
+    /// Carry it out. Its place in the rate windows is taken.
     CarryOut(Box<ApprovedAction>),
-    Defer {
-        reason: String,
-        until: Instant,
-    },
-    /// It ends without being carried out.
+    /// Try it again at `until`.
+    Defer { reason: String, until: Instant },
+    /// End it without carrying it out.
     End(AttemptOutcome),
-    /// It may have happened already, and is looked for.
+    /// Probe it first, because it may have happened already.
     Doubt(&'static str),
 }
 
@@ -48,12 +51,13 @@ impl EffectJudge {
         Arc::clone(&self.settings.policy.borrow())
     }
 
-    /// Judges an effect as if it were new, whoever planned it.
+    /// Judges an effect as if it were new, whoever planned or approved it.
     pub(super) fn decide(&self, row: &PendingEffect, mail: Option<&Mail>, now: Instant) -> EffectDecision {
         self.find_obstacle(row, now).unwrap_or_else(|| self.judge_by_policy(row, mail, now))
     }
 
-    /// Returns what is to be done about an effect that is not to be carried out now, whatever the policy says.
+    /// Returns the decision about an effect that must not be carried out now, whatever the policy says; none when
+    /// nothing is in the way.
     fn find_obstacle(&self, row: &PendingEffect, now: Instant) -> Option<EffectDecision> {
         if let Some(reason) = self.hold_reason(row) {
             return Some(EffectDecision::Defer { reason, until: now.plus(RETRY_INTERVAL) });
@@ -67,11 +71,13 @@ impl EffectJudge {
         self.has_forgotten_send(row).then_some(EffectDecision::Doubt(FORGOTTEN_SEND))
     }
 
+    /// Returns the decision by the policy that holds now, which may be another than the one at planning time.
     fn judge_by_policy(&self, row: &PendingEffect, mail: Option<&Mail>, now: Instant) -> EffectDecision {
         let policy = self.policy();
         match judge_action(row.action.clone(), &self.policy_context(row, mail, &policy, now)) {
             PolicyVerdict::Allowed(approved) => self.take_place(row, approved, &policy, now),
-            // A person said yes and it did not happen: they are asked again, not left to find out.
+            // A person approved it and it did not happen. The effect fails, so that they are asked again instead of
+            // finding out.
             PolicyVerdict::NeedsApproval { reason, .. } if row.was_approved_and_not_begun(self.settings.epoch) => {
                 let result = format!("you approved it, but it was not carried out: {reason}");
                 end_without_effect(OutboxState::Failed, &result)
@@ -85,7 +91,7 @@ impl EffectJudge {
         }
     }
 
-    /// Takes a place in the rate windows for an effect that is begun. One that was begun before has its place.
+    /// Takes a place in the rate windows for an effect that is begun. A `drafted` message has its place already.
     fn take_place(
         &self,
         row: &PendingEffect,
@@ -102,12 +108,13 @@ impl EffectJudge {
         EffectDecision::CarryOut(approved)
     }
 
-    /// Gives the place of an effect back: nothing came of it.
+    /// Releases the place of an effect that was not carried out.
     pub(super) fn release_place(&self, row: &PendingEffect) {
         self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
     }
 
-    /// Returns the approval under which a message has left, as far as it allows what goes with it now; else why not.
+    /// Returns the approval for what goes with a sent message, or the reason why it may not be done now. The approval
+    /// of the message covers it; without one the policy is asked.
     pub(super) fn approve_post_send(
         &self,
         row: &PendingEffect,
@@ -129,7 +136,8 @@ impl EffectJudge {
         }
     }
 
-    /// Returns an approval to take an effect back, if the account may be touched now.
+    /// Returns an approval to undo an effect, if the account may be touched now. A phishing warning does not stand in
+    /// the way of undoing.
     pub(super) fn approve_undo(&self, row: &PendingEffect, now: Instant) -> Option<Box<ApprovedAction>> {
         let policy = self.policy();
         let context =
@@ -140,6 +148,7 @@ impl EffectJudge {
         }
     }
 
+    /// Returns what the policy sees. The mail of the caller is preferred over the stored one, which saves a read.
     fn policy_context<'a>(
         &'a self,
         row: &'a PendingEffect,
@@ -161,44 +170,46 @@ impl EffectJudge {
         }
     }
 
-    /// Whether its sending was begun more often than the database knows. Only a witness that can be read says so.
+    /// Returns whether the witness knows of more begun sends than the row: then the database is older than the send. A
+    /// witness that cannot be read says nothing.
     pub(super) fn has_forgotten_send(&self, row: &PendingEffect) -> bool {
         let count_begun = || self.settings.witness.count_begun_sends(row.action.action_id);
         row.is_message() && count_begun().is_ok_and(|begun| begun > row.sends_begun)
     }
 
-    /// Notes a send on the disk outside the data folder, before its first byte leaves. Where that cannot be noted, the
-    /// send goes on: the mailbox was asked whether the message left before.
+    /// Notes on the disk, outside the data folder, that a send begins, before its first byte leaves. A note that cannot
+    /// be written is logged and does not stop the send, because the mailbox looks for an earlier send of the message
+    /// anyway.
     pub(super) fn note_send_begins(&self, action_id: ActionId, attempt: u32, now: Instant) -> Result<(), SendError> {
         match self.settings.witness.begin_send(action_id, attempt, now) {
             Ok(true) => {}
             Ok(false) => return Err(SendError::OutcomeUnknown(FORGOTTEN_SEND.into())),
-            Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder"),
+            Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder; it goes on"),
         }
         Ok(())
     }
 
-    /// Returns why nothing may be begun for this effect now: a replaced data folder, a pause or a broken policy. Returns
-    /// none when something may.
+    /// Returns why nothing may be begun for this effect now: a replaced data folder, a pause or a broken policy.
+    /// Returns none when nothing holds it.
     pub(super) fn hold_reason(&self, row: &PendingEffect) -> Option<String> {
         if let Err(replaced) = self.settings.open_files.check() {
             return Some(replaced.to_string());
         }
         if row.paused {
-            // Read after the pause as well, until it is tried again.
+            // In the past tense, because the reason is still shown after the pause, until the next try.
             return Some("was paused".to_owned());
         }
         (row.class != RiskClass::R0 && self.policy().is_broken).then(|| EffectPolicy::BROKEN.to_owned())
     }
 
-    /// Checks, right before something is done outside the database, that the database is still the one of this home:
-    /// what is done under a deleted one would be in no ledger.
+    /// Checks, right before an effect outside the database, that the open database is still the one on the disk. What
+    /// is done under a deleted database would be recorded nowhere.
     pub(super) fn check_data_folder(&self) -> Result<(), SourceError> {
         let replaced = self.settings.open_files.check();
         replaced.map_err(|replaced| SourceError::RetryLater { problem: replaced.to_string(), after: AFTER_REPLACED })
     }
 
-    /// Checks the same for a message, of which nothing has left.
+    /// Checks the same before a draft or a send, and reports that nothing was sent.
     pub(super) fn check_data_folder_before_send(&self) -> Result<(), SendError> {
         let replaced = self.settings.open_files.check();
         replaced.map_err(|replaced| SendError::RetryLater {

@@ -1,4 +1,4 @@
-//! The mailboxes of the accounts, and what is asked of their calendars.
+//! The mailbox of each account, and questions to its calendar.
 
 use std::{
     collections::HashMap,
@@ -11,8 +11,10 @@ use crate::{
     source::{Busy, CalendarEvent, Mailbox, SourceError},
 };
 
+/// The result of an effect whose account has no mailbox, because it was removed from the configuration.
 pub(super) const NO_MAILBOX: &str = "the account's mailbox is not configured any more";
 
+/// The registered mailboxes. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Mailboxes(Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>);
 
@@ -25,12 +27,13 @@ impl Mailboxes {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
     }
 
-    /// Whether the effect is a row of ours that the mailbox shows as well.
+    /// Returns whether the effect is a row of the database that the mailbox shows as well: a label.
     pub(super) fn shows_row_of(&self, action: &Action) -> bool {
         let label = matches!(action.effect, Effect::Label { .. });
         label && self.get(&action.account).is_some_and(|mailbox| mailbox.stores_labels())
     }
 
+    /// Returns when the person is busy; none without a mailbox or a calendar.
     pub(super) async fn busy(
         &self,
         account: &AccountId,
@@ -41,6 +44,7 @@ impl Mailboxes {
         ask_calendar(move || failpoint::around("mailbox.busy", || mailbox.busy(from, to))).await
     }
 
+    /// Returns the events under the UID of an invitation; none without a mailbox or a calendar.
     pub(super) async fn invited(
         &self,
         account: &AccountId,
@@ -51,6 +55,7 @@ impl Mailboxes {
     }
 }
 
+/// Asks a calendar on a blocking thread. A panic counts as an account without a calendar.
 async fn ask_calendar<T: Send + 'static>(
     question: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
 ) -> Result<T, SourceError> {

@@ -1,11 +1,15 @@
-//! Carrying effects out: a row is judged again, done, and its end is written. Never done twice, never done unjudged.
+//! Carries effects out: a row of the outbox is judged again, carried out, and its outcome is stored.
 //!
-//! `planned → parked | ready → drafting → drafted → sending → sent`, or `unknown → probe → …`; `held` is the grace after
-//! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated. In
-//! `settling` a message has left for certain, and what goes with it waits for its chance.
+//! The states are `planned → parked | ready → drafting → drafted → sending → sent`, or `unknown → probe → …` when
+//! nobody knows whether a message was sent. `held` is the grace after an approval. `sending` is committed before the
+//! first byte leaves; an effect of unknown outcome is probed, not repeated. In `settling` a message has certainly been
+//! sent, and what goes with it (for example the calendar event) is still to be done.
 //!
-//! [`Outbox`] takes one step after the other. `OutboxRows` reads rows and stores their moves, `EffectJudge` says whether
-//! an effect may be begun, `MessageSender` and `EffectApplier` talk to the mailbox.
+//! [`Outbox`] takes one step of this state machine after the other. `OutboxRows` reads rows and stores their
+//! transitions, `EffectJudge` decides whether an effect may be begun, `MessageSender` and `EffectApplier` call the
+//! mailbox.
+//!
+//! No effect is carried out without a row, without being judged right before it, or a second time on a guess.
 
 mod apply;
 mod caps;
@@ -42,26 +46,29 @@ use send::MessageSender;
 /// Retry interval while an effect is paused or locked.
 const RETRY_INTERVAL: Duration = Duration::seconds(2);
 
-/// What an effect may need beside the store.
+/// What the outbox needs besides the store.
 #[derive(Clone)]
 pub struct OutboxSettings {
-    /// `data/files`.
+    /// The folder `data/files`, in which [`crate::model::Effect::CreateFolder`] creates folders.
     pub files: PathBuf,
+    /// The labels that the person configured.
     pub labels: Vec<String>,
     /// The person's own addresses.
     pub own: Vec<String>,
+    /// The newest policy. Every effect is judged by the one that holds when it is begun.
     pub policy: watch::Receiver<Arc<EffectPolicy>>,
-    /// The epoch of the data folder.
+    /// The epoch of the data folder. An approval of an earlier epoch is void.
     pub epoch: i64,
-    /// When the data folder was last put back from a copy.
+    /// When the data folder was last restored from a backup, if it ever was.
     pub restored_at: Option<Instant>,
-    /// Knows, outside the data folder, which messages were about to leave.
+    /// The record, outside the data folder, of every send that was begun. It survives a restore of the data.
     pub witness: Witness,
-    /// The files of the data folder that this process works on.
+    /// The files of the data folder that this process has open. Nothing is done outside the database once they were
+    /// replaced on the disk.
     pub open_files: OpenFiles,
 }
 
-/// A cheap handle on everything an effect may need.
+/// The entry point for carrying effects out. Clones are cheap and share all state.
 #[derive(Clone)]
 pub struct Outbox {
     rows: OutboxRows,
@@ -72,30 +79,30 @@ pub struct Outbox {
     locks: EffectLocks,
 }
 
-/// How far an effect got.
+/// How far an effect has come when [`Outbox::carry_out`] returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EffectProgress {
+    /// The row is in a state in which the outbox does nothing more. The text is its result.
     Ended(OutboxState, String),
-    /// Nothing was done; look again then.
-    Deferred {
-        reason: String,
-        until: Instant,
-    },
+    /// The effect has not ended, because of `reason`, and is to be taken up again at `until`.
+    Deferred { reason: String, until: Instant },
 }
 
-/// Where one step has brought an effect.
+/// The result of one step of the state machine.
 enum EffectStep {
-    /// Its row was moved, and is read anew for the next step.
+    /// The row is in another state, and is read again for the next step.
     Moved,
-    /// Nothing more is done for it now.
+    /// Nothing more can be done for the effect now.
     Halted(EffectProgress),
-    /// It has ended. The move that says so is not stored yet.
+    /// The effect was carried out. The transition to its final state is not stored yet.
     Ended(Box<ActionMove>),
 }
 
 type StepResult = Result<EffectStep>;
 
 impl Outbox {
+    /// Opens the outbox. The rate windows are filled from the effects of the last hour, so that a restart does not lift
+    /// the caps.
     pub fn new(store: Store, setting: OutboxSettings, now: Instant) -> Result<Self> {
         let mut windows = RateWindows::default();
         for (_, sender, at, action) in
@@ -115,6 +122,7 @@ impl Outbox {
         })
     }
 
+    /// Sets the mailbox of an account. Until it is set, messages and mailbox effects of the account fail.
     pub fn register_mailbox(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
         self.mailboxes.register(account, mailbox);
     }
@@ -123,12 +131,12 @@ impl Outbox {
         self.judge.policy()
     }
 
-    /// Returns the epoch, and when it began if it began with a restore.
+    /// Returns the epoch, and when the data was last restored, if it was.
     pub fn epoch(&self) -> (i64, Option<Instant>) {
         (self.judge.settings.epoch, self.judge.settings.restored_at)
     }
 
-    /// Returns when the person is busy, if the account has a calendar.
+    /// Returns when the person is busy; none when the account has no calendar.
     pub async fn busy(
         &self,
         account: &AccountId,
@@ -138,7 +146,7 @@ impl Outbox {
         self.mailboxes.busy(account, from, to).await
     }
 
-    /// Returns what the calendar has under the UID of an invitation, if the account has a calendar.
+    /// Returns the events that the calendar has under the UID of an invitation; none when the account has no calendar.
     pub async fn invited(
         &self,
         account: &AccountId,
@@ -147,13 +155,14 @@ impl Outbox {
         self.mailboxes.invited(account, uid).await
     }
 
-    /// Takes an R1 effect back. Returns what a person is told about it.
+    /// Undoes an effect of class R1. Returns what was done, as text for a person.
     pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
         self.applier.undo(action_id, now).await
     }
 
-    /// Brings an effect to its end; one that has ended is only reported. `planned` is the row as it was just stored, if
-    /// the caller still has it, and `mail` the one that caused it.
+    /// Carries an effect out and stores its outcome; an effect that has ended is only reported. `planned` is the row as
+    /// it was just stored, if the caller still has it, and `mail` is the mail that caused it. Calling it again after a
+    /// crash is safe.
     pub async fn carry_out(
         &self,
         action_id: ActionId,
@@ -168,8 +177,9 @@ impl Outbox {
         Ok(progress)
     }
 
-    /// Does the same, but returns the last move of an effect that can be found again: the caller stores it, with what it
-    /// makes of it. Until then the row is `ready`, and whoever finds it so looks first whether it was done.
+    /// Does the same, but returns the last transition of an effect other than a message instead of storing it: the
+    /// caller stores it together with the checkpoint that depends on it. Until then the row is `ready`, and whoever
+    /// resumes it probes first.
     pub async fn carry_out_returning_last_move(
         &self,
         action_id: ActionId,
@@ -190,7 +200,7 @@ impl Outbox {
             let (progress, last_move) = match self.advance_state(&row, mail, now).await {
                 Ok(EffectStep::Halted(progress)) => (progress, None),
                 Ok(EffectStep::Ended(mv)) => (EffectProgress::Ended(mv.to, mv.result.clone()), Some(mv)),
-                // With a conflict a person was faster: what they made of it counts.
+                // On a conflict a person changed the row first: it is read again, and what they decided counts.
                 Ok(EffectStep::Moved) | Err(StoreError::Conflict(_)) => continue,
                 Err(error) => return Err(error),
             };
@@ -201,18 +211,20 @@ impl Outbox {
         }
     }
 
-    /// Takes the one step that the state of a row asks for.
+    /// Takes the one step that the state of the row calls for.
     async fn advance_state(&self, row: &PendingEffect, mail: Option<&Mail>, now: Instant) -> StepResult {
         match row.state {
             OutboxState::Held => match row.grace_period {
-                // Approved later than now means that the clock was put back: nobody waits for it to come round again.
+                // An approval in the future means that the clock was set back. The grace is not waited for a second
+                // time.
                 Some((approved_at, until)) if approved_at <= now && now < until => {
                     let reason = "approved; you can still take it back".into();
                     Ok(EffectStep::Halted(EffectProgress::Deferred { reason, until }))
                 }
                 _ => self.rows.advance(row, OutboxState::Ready, "released", now).await,
             },
-            // Nothing has left: a draft is stored under the action's own name, so storing it again is storing it once.
+            // Nothing was sent. The draft is stored under an id derived from the action, so storing it again is
+            // idempotent.
             OutboxState::Drafting => {
                 self.rows.store_step(row.move_back_to_ready("interrupted while drafting", now)).await
             }
@@ -227,6 +239,7 @@ impl Outbox {
         }
     }
 
+    /// Judges the effect by the policy, the caps and the state of its task, and carries it out if it may be.
     async fn judge_and_attempt(&self, row: &PendingEffect, mail: Option<&Mail>, now: Instant) -> StepResult {
         match self.judge.decide(row, mail, now) {
             EffectDecision::CarryOut(approved) if row.is_message() => {
@@ -241,6 +254,7 @@ impl Outbox {
         }
     }
 
+    /// Applies an effect that is not a message. If it must be retried, its place in the rate windows is released.
     async fn apply(&self, row: &PendingEffect, approved: Box<ApprovedAction>, now: Instant) -> StepResult {
         match self.applier.apply_effect(approved, row.is_untried).await? {
             Ok(end) => Ok(EffectStep::Ended(Box::new(row.final_move(end, now)))),

@@ -1,4 +1,7 @@
-//! What goes with a message that has left, for example an event in the calendar.
+//! What goes with a message that was sent, for example the event in the calendar.
+//!
+//! Whatever becomes of it, the message counts as sent: a failure here is noted in the result and never leads to a
+//! second send.
 
 use std::sync::Arc;
 
@@ -19,15 +22,16 @@ use crate::{
     source::Mailbox,
 };
 
-/// After this long, what goes with a message is given up.
+/// How long what goes with a sent message is retried before it is given up.
 const POST_SEND_TIMEOUT: Duration = Duration::hours(24);
-/// Result suffix when what goes with a sent message failed.
+/// The suffix of the result when what goes with a sent message failed.
 const POST_SEND_FAILED: &str = "what goes with it was not done";
 
 impl MessageSender {
-    /// Ends a message that has left, after what goes with it. Should the program die before that, the message is looked
-    /// for and found; when the mailbox asks for patience, that it has left is written down and the rest is done later.
-    /// Whatever becomes of the rest, the message was sent. `approved` is the approval, where the caller has it at hand.
+    /// Does what goes with a message that was sent, and ends the effect. If the program dies before that, the probe
+    /// finds the message and this is called again. If the mailbox asks to retry later, the row is stored as `settling`,
+    /// which records that the message was sent. `approved` is the approval under which it was sent, if the caller has
+    /// it.
     pub(super) async fn finish_send(
         &self,
         row: &PendingEffect,
@@ -58,7 +62,7 @@ impl MessageSender {
         self.rows.end_effect(row, end, now).await
     }
 
-    /// Has the mailbox do what goes with a sent message. Returns what it has to say about it.
+    /// Calls the mailbox on a blocking thread. Returns what it did, as text for a person.
     async fn complete_send(
         &self,
         mailbox: Arc<dyn Mailbox>,
@@ -78,7 +82,8 @@ impl MessageSender {
         }
     }
 
-    /// Notes that a message has left, and leaves what goes with it for later. Nothing goes with what was only saved.
+    /// Stores that a message was sent and leaves what goes with it for later. A message that was only saved has nothing
+    /// that goes with it, so its effect ends.
     async fn defer_post_send(
         &self,
         row: &PendingEffect,
@@ -99,12 +104,13 @@ impl MessageSender {
     }
 }
 
-/// Why what goes with a sent message is not done.
+/// Why what goes with a sent message was not done.
 enum PostSendError {
     RetryLater(RetryLater),
     Failed(String),
 }
 
+/// Returns the outcome of a sent message, with the reason why what goes with it was not done.
 fn without_post_send(end: AttemptOutcome, why: &str) -> AttemptOutcome {
     end.with_result_suffix(&format!("{POST_SEND_FAILED}: {why}"))
 }

@@ -1,4 +1,7 @@
-//! Looking for a message of unknown outcome.
+//! Probing a message of unknown outcome: the mailbox is asked whether it was sent.
+//!
+//! A probe only reads. Only when the message was certainly not sent is it begun again; when nobody can tell, a person
+//! is asked.
 
 use chrono::Duration;
 
@@ -15,13 +18,13 @@ use crate::{
     source::{MessageProbeResult, SendError},
 };
 
-/// After this long in doubt a person is asked.
+/// How long a message of unknown outcome is probed before a person is asked.
 const DOUBT_TIMEOUT: Duration = Duration::minutes(15);
-/// Between two looks for a message in doubt.
+/// The time between two probes.
 pub(super) const PROBE_INTERVAL: Duration = Duration::seconds(30);
 
 impl MessageSender {
-    /// Looks for a message of unknown outcome, and moves its row to where the mailbox shows it.
+    /// Probes a message of unknown outcome, and moves its row to the state in which the mailbox shows it.
     pub(super) async fn probe(&self, row: &PendingEffect, now: Instant) -> StepResult {
         let Some(mailbox) = self.mailboxes.get(&row.action.account) else {
             return self.retry_probe_or_escalate(row, NO_MAILBOX, now).await;
@@ -36,7 +39,8 @@ impl MessageSender {
             Ok(MessageProbeResult::SentOrSaved(receipt)) => {
                 self.finish_send(row, receipt_outcome(receipt), None, now).await
             }
-            // A draft, or nothing at all, may be as old as the database.
+            // After a restore, a draft or an absent message proves nothing: what the mailbox shows may be older than
+            // the send.
             Ok(_) if self.judge.has_forgotten_send(row) => {
                 self.escalate(row, &format!("{FORGOTTEN_SEND}, and it is not among the sent mails"), now).await
             }
@@ -52,6 +56,7 @@ impl MessageSender {
         }
     }
 
+    /// Probes again later, or asks a person once the outcome has been unknown for too long.
     async fn retry_probe_or_escalate(&self, row: &PendingEffect, why: &str, now: Instant) -> StepResult {
         if row.is_in_doubt_for(DOUBT_TIMEOUT, now) {
             return self.escalate(row, why, now).await;
@@ -59,13 +64,13 @@ impl MessageSender {
         self.defer_probe(row, why, PROBE_INTERVAL, now).await
     }
 
-    /// Leaves it to a person to find out what became of the message.
+    /// Ends the effect as `needs_human`: a person must find out what became of the message.
     async fn escalate(&self, row: &PendingEffect, why: &str, now: Instant) -> StepResult {
         let result = format!("nobody knows whether it was sent: {why}");
         self.rows.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &result), now).await
     }
 
-    /// Marks the outcome of a send as unknown, to be looked for after a while.
+    /// Stores that the outcome of a send is unknown, and defers the next probe.
     pub(super) async fn defer_probe(
         &self,
         row: &PendingEffect,

@@ -1,4 +1,5 @@
-//! The rows of the outbox in the store: reading one with everything a verdict depends on, and storing its moves.
+//! The rows of the outbox in the store: reading a row with everything that a verdict depends on, and storing its
+//! transitions.
 
 use super::{
     EffectProgress, EffectStep, StepResult,
@@ -9,6 +10,7 @@ use crate::{
     store::{Result, SkipUnreadable as _, Store, StoreError, Write},
 };
 
+/// Reads and moves outbox rows.
 #[derive(Clone)]
 pub(super) struct OutboxRows {
     store: Store,
@@ -19,7 +21,8 @@ impl OutboxRows {
         Self { store }
     }
 
-    /// Reads everything a verdict depends on, as it stands now.
+    /// Reads a row with everything that a verdict depends on, as of now. An account that cannot be read counts as
+    /// observing, so that nothing is done for it.
     pub(super) fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
         self.store.read_blocking(|reader| {
             let row =
@@ -28,7 +31,7 @@ impl OutboxRows {
             let task = reader.tasks().get(row.action.task_id)?;
             let mail = row.action.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
             let mut approval = reader.approvals().of_action(action_id)?;
-            // A draft of ours is under way because its approval was used for it.
+            // The approval was used for the draft that is about to be sent, so it still covers the send.
             if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
                 approval.used = false;
             }
@@ -36,7 +39,8 @@ impl OutboxRows {
                 mail,
                 approval,
                 intact: row.intact,
-                // The row of an effect other than a message does not say whether it was tried.
+                // Only rows of messages record whether they were tried; any other effect is probed before it is
+                // applied.
                 is_untried: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
                 sends_begun: row.begun,
                 class: row.class,
@@ -55,7 +59,8 @@ impl OutboxRows {
         })
     }
 
-    /// Returns the same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
+    /// Returns the same for a row that was just planned, without reading it back. Phishing was ruled out when it became
+    /// `ready`.
     pub(super) fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
         let (account, paused) = self.store.read_blocking(|reader| {
             Ok((reader.accounts().get(&planned.action.account).skip_unreadable()?, reader.settings().is_paused()?))
@@ -81,27 +86,30 @@ impl OutboxRows {
         })
     }
 
+    /// Stores a transition. Returns a conflict when the row is no longer in the state that the transition starts from.
     pub(super) async fn store_move(&self, mv: ActionMove) -> Result<()> {
         self.store.write(Write::MoveAction(Box::new(mv))).await.map(drop)
     }
 
-    /// Moves a row to a state in which it is not left.
+    /// Moves a row to an intermediate state, after which it is read again.
     pub(super) async fn advance(&self, row: &PendingEffect, to: OutboxState, result: &str, at: Instant) -> StepResult {
         self.store_step(row.new_move(to, result, at)).await
     }
 
-    /// Stores a move after which the row is read anew.
+    /// Stores a transition to an intermediate state, after which the row is read again.
     pub(super) async fn store_step(&self, mv: ActionMove) -> StepResult {
         self.store_move(mv).await.map(|()| EffectStep::Moved)
     }
 
+    /// Stores the final state of an effect.
     pub(super) async fn end_effect(&self, row: &PendingEffect, end: AttemptOutcome, now: Instant) -> StepResult {
         let progress = EffectProgress::Ended(end.state, end.result.clone());
         self.store_move(row.final_move(end, now)).await?;
         Ok(EffectStep::Halted(progress))
     }
 
-    /// Notes that an effect is taken back (`done`: was taken back) in its row and in the audit chain.
+    /// Records in the audit chain that an effect is about to be undone, or, with `done`, that it was undone, which also
+    /// voids its row.
     pub(super) async fn record_undo(&self, action_id: ActionId, done: bool, at: Instant) -> Result<()> {
         self.store.write(Write::RecordUndo { action_id, done, at }).await.map(drop)
     }

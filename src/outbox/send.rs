@@ -1,4 +1,7 @@
-//! Messages that leave: drafted, let go once, and looked for when nobody knows.
+//! Messages: stored as a draft, sent once, and probed when the outcome is unknown.
+//!
+//! Every step is committed before the next one begins. A message is never sent a second time because an answer was
+//! lost.
 
 use std::sync::Arc;
 
@@ -20,10 +23,10 @@ use crate::{
     store::{self, StoreError},
 };
 
-/// After this long without a way to send it, a person is asked.
+/// How long a message is retried that cannot be sent. After that the effect fails, and a person is asked.
 const UNSENDABLE_TIMEOUT: Duration = Duration::hours(24);
 
-/// Drafts and sends messages, and finds out whether one was sent.
+/// Drafts and sends messages, and finds out whether a message was sent.
 #[derive(Clone)]
 pub(super) struct MessageSender {
     pub(super) rows: OutboxRows,
@@ -32,7 +35,7 @@ pub(super) struct MessageSender {
 }
 
 impl MessageSender {
-    /// Stores the draft of a message, or sends the draft that is stored. Each step is on the disk before the next.
+    /// Stores the draft of a `ready` message, or sends the draft of a `drafted` one.
     pub(super) async fn draft_or_send(
         &self,
         row: &PendingEffect,
@@ -50,6 +53,8 @@ impl MessageSender {
         }
     }
 
+    /// Uses the approval, stores `drafting`, and has the mailbox store the draft. If the approval was used, has expired
+    /// or covers other bytes, the effect is void.
     async fn draft(
         &self,
         row: &PendingEffect,
@@ -77,19 +82,23 @@ impl MessageSender {
         }
     }
 
+    /// Stores the id of the draft in the row.
     async fn record_draft(&self, drafting: &PendingEffect, draft: AppliedEffect, now: Instant) -> StepResult {
         let mv = drafting.new_move(OutboxState::Drafted, &draft.result, now);
         match self.rows.store_step(ActionMove { handle: draft.handle.clone(), ..mv }).await {
-            // A person was faster, and the row does not know of this draft.
+            // A person changed the row first, and the row does not hold the id of this draft: nobody else would discard
+            // it.
             Err(overtaken @ StoreError::Conflict(_)) => {
                 self.withdraw_draft(drafting.action.action_id, &draft.handle).await?;
                 Err(overtaken)
             }
-            // Drafting takes a while: what holds now is read anew before the draft is sent.
+            // Storing a draft takes a while: pause, mode and task are read again before it is sent.
             outcome => outcome,
         }
     }
 
+    /// Stores `sending`, notes the send outside the data folder, and sends the draft. Both are on the disk before the
+    /// first byte leaves.
     async fn send_draft(
         &self,
         row: &PendingEffect,
@@ -97,7 +106,8 @@ impl MessageSender {
         approved: Arc<ApprovedAction>,
         now: Instant,
     ) -> StepResult {
-        // Refused when a pause, another mode or a person's word on the task came before: then it is judged anew.
+        // The store refuses this with a conflict after a pause, another account mode or an edit of the task. Then the
+        // row is judged again.
         self.rows.store_move(row.new_move(OutboxState::Sending, "sending", now)).await?;
         let sending = row.moved_to(OutboxState::Sending);
         let (judge, draft, approved_send) = (self.judge.clone(), row.handle.clone(), Arc::clone(&approved));
@@ -114,6 +124,7 @@ impl MessageSender {
         }
     }
 
+    /// Stores the state that follows from an error of the mailbox: failed, void, retried later, or of unknown outcome.
     async fn handle_send_error(&self, row: &PendingEffect, error: SendError, now: Instant) -> StepResult {
         let (state, why) = match error {
             SendError::Refused(why) => (OutboxState::Failed, why),
@@ -128,13 +139,14 @@ impl MessageSender {
             SendError::RetryLater { why, after, may_have_draft } => {
                 return self.retry_send_later(row, RetryLater { why, after }, may_have_draft, now).await;
             }
-            // It is looked for at once, where it is looked for at all.
+            // The probe follows at once: the mailbox says whether it can look for the message at all.
             SendError::OutcomeUnknowable(why) => return self.rows.advance(row, OutboxState::Unknown, &why, now).await,
             SendError::OutcomeUnknown(why) => return self.defer_probe(row, &why, RETRY_INTERVAL, now).await,
         };
         self.rows.end_effect(row, AttemptOutcome::new(state, &why), now).await
     }
 
+    /// Moves the row back to the state before the attempt, and defers it with a backoff.
     async fn retry_send_later(
         &self,
         row: &PendingEffect,
@@ -153,23 +165,24 @@ impl MessageSender {
         Ok(EffectStep::Halted(later.into_progress(now)))
     }
 
-    /// Discards the draft of a message that will not leave. `draft` names one that is not written down in its row.
+    /// Discards the draft of a message that will not be sent. `draft` is the id of a draft that the row does not hold;
+    /// if it is empty, the row says which. A failure is only logged, because the draft does no harm.
     pub(super) async fn withdraw_draft(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
         let row = self.rows.load_pending(action_id)?;
         let draft = if draft.is_empty() { row.handle.clone() } else { draft.to_owned() };
-        // One that was tried may have a draft nobody has heard of.
+        // An earlier attempt may have stored a draft whose id was never recorded.
         let drafted = row.is_message() && (!draft.is_empty() || !row.is_untried);
         let may = drafted && row.mode == AccountMode::Active && self.judge.hold_reason(&row).is_none();
         let Some(mailbox) = may.then(|| self.mailboxes.get(&row.action.account)).flatten() else { return Ok(()) };
         let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.discard_draft(&row.action, &draft));
         if let Ok(Err(error)) = tokio::task::spawn_blocking(withdraw).await {
-            tracing::warn!(%error, "the draft of a message that will not leave could not be thrown away");
+            tracing::warn!(%error, "could not discard the draft of a message that will not be sent");
         }
         Ok(())
     }
 }
 
-/// Returns the outcome of a send. "Sent" means that a transport has accepted it.
+/// Returns the outcome of a send. `Sent` means that a transport has accepted the message.
 pub(super) fn receipt_outcome(receipt: SendReceipt) -> AttemptOutcome {
     let (state, AppliedEffect { handle, result }) = match receipt {
         SendReceipt::Sent(applied) => (OutboxState::Sent, applied),
@@ -178,7 +191,8 @@ pub(super) fn receipt_outcome(receipt: SendReceipt) -> AttemptOutcome {
     AttemptOutcome { handle, ..AttemptOutcome::new(state, &result) }
 }
 
-/// Calls a mailbox on a thread of its own, so that the other runs go on. One that panics has perhaps sent the message.
+/// Calls a mailbox on a blocking thread, so that other runs go on. After a panic the outcome is unknown, because the
+/// message may have been sent before it.
 pub(super) async fn call_mailbox_blocking<T: Send + 'static>(
     call: impl FnOnce() -> Result<T, SendError> + Send + 'static,
 ) -> Result<T, SendError> {

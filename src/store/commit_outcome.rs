@@ -1,4 +1,7 @@
-//! How a commit is told to those who wait for it.
+//! How the result of a commit reaches the callers that wait for it.
+//!
+//! The writer wakes one caller of a batch, which delivers the results of the others from inside the async runtime. That
+//! keeps the writer thread from waking every caller itself, which would take longer than the commit.
 
 use std::{
     sync::{
@@ -16,39 +19,42 @@ use super::{
     write::{Receipt, Write},
 };
 
-/// A commit takes about this long on a disk that syncs at once. Whoever asks alone looks out for the answer that long
-/// before it sleeps: two threads that wake each other take longer than the commit itself.
+/// How long a caller that writes alone polls for the result before it sleeps: about as long as a commit takes on a fast
+/// disk. Two threads that wake each other take longer than the commit itself.
 const SPIN_TIME: Duration = Duration::from_micros(400);
 
-/// What the writer is asked to do.
+/// A write in the queue of the writer.
 pub(super) struct QueuedWrite {
     pub(super) write: Write,
     pub(super) prepared: PreparedWrite,
     outcome_sender: oneshot::Sender<CommitOutcome>,
+    /// Whether the caller waits for this very result. Only such a caller can deliver the results of others.
     is_awaited: Arc<AtomicBool>,
 }
 
-/// A write that was handed over and not answered yet. Dropping it takes nothing back.
+/// A write that was handed over and has no result yet. Dropping it does not take the write back.
 #[must_use = "it is not stored before it says so"]
 pub struct PendingWrite {
     outcome: oneshot::Receiver<CommitOutcome>,
     is_awaited: Arc<AtomicBool>,
+    /// Whether no other write was in flight, so that polling for the result is faster than sleeping.
     is_alone: bool,
 }
 
+/// The result for one caller, with what the caller frees or delivers on behalf of the writer.
 struct CommitOutcome {
     result: Result<Receipt>,
-    /// Freed by the asker: the writer's time is everybody's.
+    /// The write and its encoded rows, dropped by the caller: the time of the writer is shared by all.
     _done: (Write, PreparedWrite),
-    /// Given on as soon as this one is taken.
+    /// The results of the rest of the batch, delivered when this value is dropped.
     _others: BatchOutcomes,
 }
 
-/// The outcomes of a batch, not yet told. The writer wakes one asker only, which tells the others from inside the runtime,
-/// where that costs next to nothing: one that waits for this very answer, and not for an earlier one. Told on drop, so
-/// that none is forgotten when that one has gone away.
+/// The results of a batch that are not delivered yet. The writer wakes one caller, which delivers the others. They are
+/// delivered on drop, so that none is lost when that caller has gone away.
 pub(super) struct BatchOutcomes(Vec<(QueuedWrite, Result<Receipt>)>);
 
+/// Returns the two ends of a write: one for the queue of the writer, one for the caller.
 pub(super) fn create_queued_write(write: Write, prepared: PreparedWrite, alone: bool) -> (QueuedWrite, PendingWrite) {
     let (asker, answer) = oneshot::channel();
     let awaited = Arc::new(AtomicBool::new(false));
@@ -57,7 +63,8 @@ pub(super) fn create_queued_write(write: Write, prepared: PreparedWrite, alone: 
 }
 
 impl QueuedWrite {
-    /// If the asker has gone, the answer comes back and is dropped: what was committed stays committed.
+    /// Sends the result to the caller. If the caller has gone, the result is dropped; what was committed stays
+    /// committed.
     fn deliver_outcome(self, own: Result<Receipt>, others: BatchOutcomes) {
         drop(self.outcome_sender.send(CommitOutcome {
             result: own,
@@ -72,8 +79,10 @@ impl BatchOutcomes {
         Self(outcomes.collect())
     }
 
+    /// Delivers all results: through the last caller that waits, if there is one, else right here.
     pub(super) fn deliver(mut self) {
         let awaited = self.0.iter().rposition(|(order, _)| order.is_awaited.load(Ordering::Acquire));
+        // If nobody waits, all results are delivered when `self` is dropped at the end.
         if let Some(awaited) = awaited {
             let (first, own) = self.0.swap_remove(awaited);
             first.deliver_outcome(own, Self(std::mem::take(&mut self.0)));
@@ -90,7 +99,7 @@ impl Drop for BatchOutcomes {
 }
 
 impl PendingWrite {
-    /// Waits until it is on the disk, or refused.
+    /// Waits until the write is committed or refused. Returns what the write produced.
     pub async fn answer(mut self) -> Result<Receipt> {
         self.is_awaited.store(true, Ordering::Release);
         if self.is_alone
@@ -101,6 +110,7 @@ impl PendingWrite {
         self.outcome.await.map_err(|_| StoreError::Stopped)?.result
     }
 
+    /// Polls for the result for a moment. Returns none when it has not come by then.
     fn spin_for_outcome(&mut self) -> Option<Result<Receipt>> {
         let patience = Instant::now() + SPIN_TIME;
         loop {

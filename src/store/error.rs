@@ -1,4 +1,4 @@
-//! What can go wrong in the store, in terms a caller branches on. Causes are kept, rusqlite's types are not.
+//! The errors of the store, in terms that a caller branches on. Causes are kept, but no type of rusqlite is exposed.
 
 use std::{
     collections::BTreeSet,
@@ -9,45 +9,56 @@ use rusqlite::ErrorCode;
 
 use crate::approval::DecisionError;
 
+/// Why the store did not do what it was asked. Unless a variant says otherwise, nothing of the write was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database said no: an illegal transition, an unknown state.
+    /// The database refused it: an illegal transition, a broken constraint, an approval that does not count.
     #[error("refused: {0}")]
     Refused(String),
-    /// Somebody changed the row first. Read again and decide again.
+    /// Somebody changed the row first. Read it again and decide again.
     #[error("overtaken: {0}")]
     Conflict(String),
-    /// Somebody else ended or advanced the run. Whoever drove it has nothing more to do.
+    /// Somebody else ended or advanced the run. The caller that drove it has nothing more to do.
     #[error("overtaken: {0}")]
     RunTakenOver(String),
-    /// There is no room for it now. Nothing was stored; later there may be.
+    /// The approval queue is full. Nothing was stored; the caller tries again later.
     #[error("not now: {0}")]
     QueueFull(String),
+    /// The row does not exist.
     #[error("there is no {0}")]
     NotFound(String),
+    /// The database was written by a newer version of the program.
     #[error(
         "the database has schema {found}, this program knows {known}: it was written by a newer version. Nothing was changed; use that version, or restore a backup from data/backups"
     )]
     NewerSchema { found: u32, known: u32 },
+    /// The SQLite that is compiled in is too old to be safe.
     #[error("SQLite {found} is older than {needed}, which can corrupt a database in WAL mode")]
     OldSqlite { found: String, needed: &'static str },
     #[error(
         "the disk is full: nothing of this step was stored, everything before it is safe. Free some space and run again"
     )]
     DiskFull,
-    /// SQLite says no more than that a call to the disk failed, which it also does when there is no room.
+    /// A call to the disk failed. SQLite reports a full disk this way too, so the text names both.
     #[error(
         "the disk may be full, or fails ({why}): nothing of this step was stored, everything before it is safe. Free some space, or look at the disk, and run again"
     )]
     DiskFailure { why: String },
+    /// The database, its folder or a backup cannot be written.
     #[error("{path} cannot be written: {why}. Make it writable for this user, or choose another place with --home")]
     ReadOnly { path: String, why: String },
-    #[error("the database is busy: another program has kept it locked for {seconds} s")]
+    /// Another process held the lock longer than the busy timeout.
+    #[error(
+        "the database is busy: another program has kept it locked for {seconds} s. Nothing of this step was stored; run again"
+    )]
     Busy { seconds: u64 },
+    /// Any other error of SQLite.
     #[error("{context}")]
     Sqlite { context: String, source: Box<dyn std::error::Error + Send + Sync> },
+    /// A stored row or a value to be stored could not be decoded or encoded.
     #[error("stored text could not be read: {context}")]
     Decode { context: String, source: Box<dyn std::error::Error + Send + Sync> },
+    /// The program is shutting down, or the writer panicked. Whether a queued write was stored is unknown.
     #[error("the store has stopped")]
     Stopped,
 }
@@ -64,12 +75,13 @@ impl From<DecisionError> for StoreError {
 }
 
 impl StoreError {
-    /// Worth trying again later without a person.
+    /// Returns whether trying again later may succeed without a person.
     pub const fn is_transient(&self) -> bool {
         matches!(self, StoreError::DiskFull | StoreError::Busy { .. })
     }
 
-    /// Adds from where to where to a refusal: a trigger's text is constant, so that every SQLite can read the schema.
+    /// Adds the two states to a refusal. The text of a trigger is a constant, so that any version of SQLite can read
+    /// the schema; it cannot name them.
     pub(super) fn with_transition(self, subject: &str, from: &str, to: &str) -> Self {
         match self {
             StoreError::Refused(why) => StoreError::Refused(format!("{why}: {subject} from {from} to {to}")),
@@ -77,12 +89,12 @@ impl StoreError {
         }
     }
 
-    /// A stored row that cannot be read as what it stands for. Whoever walks over many goes on without it.
+    /// Returns whether a stored row could not be read. Whoever walks many rows goes on without it.
     pub const fn is_unreadable(&self) -> bool {
         matches!(self, StoreError::Decode { .. })
     }
 
-    /// For the others of a batch whose commit failed.
+    /// Returns the error of a failed commit for one more write of the batch.
     pub(super) fn clone_for_batch(&self) -> Self {
         match self {
             StoreError::DiskFull => StoreError::DiskFull,
@@ -93,8 +105,9 @@ impl StoreError {
     }
 }
 
-/// Says what was being done when SQLite refused.
+/// Adds to an error what was being done, for the message that a person reads.
 pub(super) trait StoreContext<T> {
+    /// Names in the error what was being done: `reading a task`.
     fn context(self, doing: &str) -> Result<T>;
 }
 
@@ -110,6 +123,7 @@ impl<T> StoreContext<T> for serde_json::Result<T> {
     }
 }
 
+/// Maps an error of rusqlite to the variant that a caller branches on.
 fn classify_sqlite_error(error: rusqlite::Error, doing: &str) -> StoreError {
     match &error {
         rusqlite::Error::QueryReturnedNoRows => StoreError::NotFound(format!("row ({doing})")),
@@ -133,7 +147,7 @@ fn classify_sqlite_error(error: rusqlite::Error, doing: &str) -> StoreError {
     }
 }
 
-/// Whether the fault is in what one row holds, and not in the statement or the database.
+/// Returns whether the fault is in the content of one row, and not in the statement or the database.
 pub(super) const fn is_unreadable(error: &rusqlite::Error) -> bool {
     matches!(
         error,
@@ -144,9 +158,9 @@ pub(super) const fn is_unreadable(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// One row among many.
+/// For reading one row among many.
 pub trait SkipUnreadable<T> {
-    /// A row that cannot be read counts as not there; `doctor` names it. Whatever else is wrong stays an error.
+    /// Treats a row that cannot be read as missing and logs it once; `doctor` names it. Any other error stays an error.
     fn skip_unreadable(self) -> Result<Option<T>>;
 }
 
@@ -162,12 +176,12 @@ impl<T> SkipUnreadable<T> for Result<Option<T>> {
     }
 }
 
-/// Rows that were left out and told in the log. A daemon walks over them every few seconds.
+/// The unreadable rows that were logged. A daemon meets them every few seconds, so each is logged once.
 static LOGGED_ROWS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-/// More are a broken database, and one line says that as well as many.
+/// The number of unreadable rows that are logged. More mean a broken database, which these lines show already.
 const MAX_LOGGED_ROWS: usize = 100;
 
-/// Logs once that a row was left out. The value is not named: it may be anybody's text.
+/// Logs once that a row was skipped. Its value is not logged, because it may be text of a mail.
 pub(super) fn log_skipped_row(doing: &str, row: &str) {
     let mut told = LOGGED_ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     if told.len() < MAX_LOGGED_ROWS && told.insert(format!("{doing}\n{row}")) {

@@ -1,4 +1,6 @@
-//! Migrations: embedded, append-only, each in one transaction with its version, so a kill leaves the old schema or the new.
+//! Schema migrations: embedded in the program, append-only, each committed in one transaction with its version number.
+//!
+//! A kill leaves the old schema or the new one. A published migration is never edited.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +8,10 @@ use rusqlite::Connection;
 
 use super::error::{Result, StoreContext, StoreError};
 
-/// A migration's name and its text, in order; the position is the schema version.
+/// The name and the SQL of each migration, in order. The position is the schema version.
 pub(super) type Migrations<'a> = &'a [(&'a str, &'a str)];
 
+/// All migrations of this program.
 pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0001_ground", include_str!("../../migrations/0001_ground.sql")),
     ("0002_approval", include_str!("../../migrations/0002_approval.sql")),
@@ -29,11 +32,12 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0017_types", include_str!("../../migrations/0017_types.sql")),
 ];
 
-/// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.
+/// Migrates the database to the newest schema. Before each step on a database with content, a copy goes to `backups`.
 pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backups: &Path) -> Result<()> {
     loop {
         let found = check_schema_version(connection, migrations)?;
         let Some((name, sql)) = migrations.get(found as usize) else { return Ok(()) };
+        // A new database has no content to back up.
         if found > 0 {
             back_up_database(connection, &backup_path(backups, found, name))?;
         }
@@ -41,7 +45,7 @@ pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backu
     }
 }
 
-/// The file's schema version, when this program knows it.
+/// Returns the schema version of the database. Refuses a version that is newer than this program.
 pub(super) fn check_schema_version(connection: &Connection, migrations: Migrations<'_>) -> Result<u32> {
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     match read_schema_version(connection)? {
@@ -54,10 +58,12 @@ fn read_schema_version(connection: &Connection) -> Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0)).context("reading the schema version")
 }
 
+/// Returns the file of a backup, named after the schema it has and the migration that follows.
 fn backup_path(backups: &Path, found: u32, name: &str) -> PathBuf {
     backups.join(format!("tasks-schema{found}-before-{name}.db"))
 }
 
+/// Writes a consistent copy of the database that only this user can read.
 fn back_up_database(connection: &Connection, target: &Path) -> Result<()> {
     let refuse =
         |error: std::io::Error| StoreError::ReadOnly { path: target.display().to_string(), why: error.to_string() };
@@ -65,7 +71,7 @@ fn back_up_database(connection: &Connection, target: &Path) -> Result<()> {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refuse)?;
     }
-    // A copy left by a run that was killed half-way may itself be half a copy: make it anew.
+    // An earlier run that was killed may have left half a copy, so an existing one is replaced.
     match std::fs::remove_file(target) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(refuse(error)),
         _ => {}
@@ -76,10 +82,11 @@ fn back_up_database(connection: &Connection, target: &Path) -> Result<()> {
     std::fs::set_permissions(target, std::fs::Permissions::from_mode(0o600)).map_err(refuse)
 }
 
+/// Applies one migration and sets the version in the same transaction.
 fn apply_migration(connection: &Connection, found: u32, name: &str, sql: &str) -> Result<()> {
     connection.execute_batch("BEGIN EXCLUSIVE").context("starting a migration")?;
     let outcome = (|| {
-        // Another process may have been first while this one waited for the lock.
+        // Another process may have migrated while this one waited for the lock.
         if read_schema_version(connection)? == found {
             connection.execute_batch(sql).context(name)?;
             connection.execute_batch(&format!("PRAGMA user_version = {}", found + 1)).context(name)?;
@@ -155,7 +162,7 @@ mod tests {
                     let connection = open(folder.path());
                     migrate(&connection, &MIGRATIONS[..nth], folder.path()).unwrap();
                     connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
-                    // A cut inside a trigger is no statement: SQLite says so, and the transaction is dropped all the same.
+                    // A cut inside a trigger is an error of SQLite; the transaction is dropped all the same.
                     drop(connection.execute_batch(sql.get(..*end).unwrap()));
                     // Dropped here as a kill would: nothing was committed.
                 }

@@ -1,8 +1,11 @@
-//! The only rusqlite in the program: one writer with group commit, many readers, one folder per area of
-//! tables with the SQL and the reader handle of that area.
+//! The database `data/tasks.db`: one writer with group commit, many readers, and all SQL of the program.
 //!
-//! Owns `data/tasks.db`. Takes and gives plain values; no rusqlite type and no transaction ever leaves it, and nothing
-//! is acknowledged before it is on the disk.
+//! Every change is a [`Write`] that is handed to the writer thread; it is acknowledged only after its commit. Reads run
+//! on connections that cannot write, each in a transaction of its own, so that all statements of a query see one state.
+//! `table` has one folder per area with the SQL and the reader handle of that area.
+//!
+//! No rusqlite type, no transaction and no connection leaves this module. Nothing is acknowledged before it is on the
+//! disk.
 
 mod commit_outcome;
 mod connection;
@@ -51,32 +54,38 @@ pub use table::{
 };
 pub use write::{Receipt, Write};
 
-/// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
+/// The number of connections that read at the same time. More would wait for the same cores, and each keeps a cache.
 const MAX_READERS: usize = 4;
 
-/// The spans around every reading, and around making the texts of a mail's and a checkpoint's rows, for whoever wants to
-/// know how long they take.
+/// The tracing span around every read, for measuring how long reads take.
 pub const READ_SPAN: &str = "store-reader";
+/// The tracing span around encoding the rows of a mail or a checkpoint, which happens on the thread of the caller.
 pub const ENCODE_SPAN: &str = "store-rows";
 
-/// A cheap handle; the last one to go closes the database.
+/// A cheap handle on the open database. Dropping the last one finishes the queued writes and closes the database.
 #[derive(Clone)]
 pub struct Store(Arc<StoreInner>);
 
+/// What all handles share. Dropping it stops the writer, which first commits what is queued.
 struct StoreInner {
     path: PathBuf,
+    /// The queue of the writer. Taking it out tells the writer to stop after what is queued.
     write_queue: Option<mpsc::Sender<commit_outcome::QueuedWrite>>,
     writer_thread: Mutex<Option<JoinHandle<()>>>,
+    /// Read connections that are open and not in use.
     idle_readers: Mutex<Vec<Connection>>,
+    /// Bounds the queries that run on blocking threads.
     read_permits: Semaphore,
-    /// Makes vectors of what is written, so that both commit together; without it they are due.
+    /// Makes the vectors of new documents, so that a document and its vectors commit together. Without it, vectors are
+    /// due and made later.
     embed: OnceLock<EmbedFn>,
-    /// Writes that were under way at the last commit.
+    /// The number of writes that were in flight at the last commit. It tells a caller whether it writes alone.
     in_flight: Arc<AtomicUsize>,
 }
 
 impl Store {
-    /// Opens `path`, brings its schema up to date and starts the writer. Backups go to `backups`.
+    /// Opens the database at `path`, migrates it to the newest schema and starts the writer. Before a migration a copy
+    /// of the database goes to `backups`. A database with a newer schema is refused and not changed.
     pub fn open(path: &Path, backups: &Path) -> Result<Self> {
         connection::check_version()?;
         let connection = connection::open_writer(path)?;
@@ -101,18 +110,19 @@ impl Store {
         })))
     }
 
-    /// From now on documents are stored with their vectors. The first call counts.
+    /// Sets the function by which documents are stored together with their vectors. Only the first call counts.
     pub fn set_embedder(&self, embed: EmbedFn) {
-        // One that is there already makes the same vectors.
+        // All embedders of a process make the same vectors, so a second one can be ignored.
         drop(self.0.embed.set(embed));
     }
 
-    /// Hands a value to the writer and waits until it is on the disk, or refused.
+    /// Hands a write to the writer and waits until it is committed or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
         self.enqueue(write)?.answer().await
     }
 
-    /// Hands a value to the writer, behind all that was handed over before. It is not stored before the answer says so.
+    /// Hands a write to the writer, behind all writes that were handed over before. It is not stored before
+    /// [`PendingWrite::answer`] returns.
     pub fn enqueue(&self, write: Write) -> Result<PendingWrite> {
         let prepared = prepared::prepare(&write, self.0.embed.get())?;
         let alone = self.0.in_flight.load(Ordering::Relaxed) <= 1;
@@ -122,7 +132,7 @@ impl Store {
         Ok(pending)
     }
 
-    /// Runs a query on a reader, off the async threads.
+    /// Runs a query on a blocking thread. Use it for anything that walks many rows.
     pub async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&StoreReader<'_>) -> Result<T> + Send + 'static,
@@ -132,8 +142,9 @@ impl Store {
         tokio::task::spawn_blocking(move || store.read_blocking(query)).await.map_err(|_| StoreError::Stopped)?
     }
 
-    /// Runs a short query right here. Readers never wait for the writer in WAL mode, so this costs what the query costs;
-    /// for anything that walks many rows use [`Store::read`]. All of its statements see the database of one moment.
+    /// Runs a short query on the calling thread. In WAL mode readers never wait for the writer, so this costs what the
+    /// query costs; for anything that walks many rows use [`Store::read`]. All statements of the query see the same
+    /// state of the database.
     pub fn read_blocking<T>(&self, query: impl FnOnce(&StoreReader<'_>) -> Result<T>) -> Result<T> {
         let _reading = tracing::trace_span!(READ_SPAN).entered();
         let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -141,7 +152,7 @@ impl Store {
         let step =
             |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).context("reading");
         let outcome = step("BEGIN").and_then(|_| query(&StoreReader(&connection)));
-        // It has only read, so nothing can be lost with it; one that cannot end is closed.
+        // The connection has only read, so nothing is lost with it: one whose transaction cannot end is closed.
         if step("COMMIT").is_ok() {
             self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
@@ -149,10 +160,10 @@ impl Store {
     }
 }
 
-/// What a query sees: one connection that cannot write. The queries are on a handle per area.
+/// A read-only view of the database in one transaction. The queries are on one handle per area.
 pub struct StoreReader<'a>(&'a Connection);
 
-// One handle per area; each holds the connection and nothing else.
+// Each handle holds the connection and nothing else.
 impl<'a> StoreReader<'a> {
     pub fn accounts(&self) -> AccountReader<'a> {
         AccountReader(self.0)
@@ -217,17 +228,18 @@ impl<'a> StoreReader<'a> {
 
 impl Drop for StoreInner {
     fn drop(&mut self) {
+        // Readers close first, so that the writer closes the last connection and checkpoints the WAL.
         self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.write_queue.take();
         let thread = self.writer_thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // A panic of the writer was already answered with `Stopped`.
+            // If the writer panicked, its callers have received `Stopped` already.
             drop(thread.join());
         }
     }
 }
 
-/// The SQLite compiled into this program.
+/// Returns the version of the SQLite that is compiled into this program.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }

@@ -1,7 +1,7 @@
-//! The writer's connection, and the words it has yet to index.
+//! The connection of the writer, and the index tokens that are not written yet.
 //!
-//! The full-text index writes out what it has gathered whenever a later statement keeps a journal of its own, and every
-//! such piece costs each search until it is merged. So words wait for the end of the batch and are indexed in one go.
+//! The full-text index flushes whenever a later statement keeps a journal of its own, and every flushed segment slows
+//! each search down until it is merged. So tokens are queued until the end of the batch and written in one go.
 
 use std::{cell::RefCell, collections::BTreeMap, ops::Deref};
 
@@ -9,14 +9,17 @@ use rusqlite::Connection;
 
 use super::{error::Result, table::document::search_index};
 
+/// The connection of the writer with its queued tokens. It dereferences to the connection.
 pub(super) struct Session {
     connection: Connection,
+    /// Tokens by document. Only the last tokens of a document in a batch are written.
     pending_tokens: RefCell<BTreeMap<i64, PendingTokens>>,
 }
 
+/// Tokens of a document that wait for the end of the batch.
 struct PendingTokens {
     tokens: String,
-    /// The document was indexed under other words before this batch.
+    /// Whether the document was indexed before this batch, so that its old entry must be deleted.
     replaces: bool,
 }
 
@@ -25,26 +28,27 @@ impl Session {
         Self { connection, pending_tokens: RefCell::default() }
     }
 
-    /// Has a document found by these words from the next commit on.
+    /// Queues the tokens of a document for the end of the batch. `known` says whether the document was indexed before.
     pub(super) fn queue_tokens(&self, doc_id: i64, tokens: String, known: bool) {
         let mut waiting = self.pending_tokens.borrow_mut();
         let replaces = waiting.get(&doc_id).map_or(known, |words| words.replaces);
         waiting.insert(doc_id, PendingTokens { tokens, replaces });
     }
 
-    /// Indexes what waits. Belongs before every commit, and before a savepoint is released.
+    /// Writes the queued tokens. Must be called before every commit and before a savepoint is released.
     pub(super) fn flush_pending_tokens(&self) -> Result<()> {
         let waiting = self.pending_tokens.take();
         waiting.iter().try_for_each(|(id, words)| search_index::write_tokens(self, *id, &words.tokens, words.replaces))
     }
 
-    /// What waits belongs to writes that were taken back.
+    /// Drops the queued tokens, because their writes were rolled back.
     pub(super) fn discard_pending_tokens(&self) {
         self.pending_tokens.take();
     }
 
+    /// Closes the connection.
     pub(super) fn close(self) {
-        // The last connection to close folds the WAL into the file; failing that, the next start does it.
+        // The last connection to close checkpoints the WAL into the file. If that fails, the next start does it.
         drop(self.connection.close());
     }
 }

@@ -1,4 +1,6 @@
-//! The closed list of what can be written, and where each lands.
+//! The closed list of everything that can be written, and the function of the table that performs each.
+//!
+//! Apart from migrations, no other code changes the database. Every write is atomic: it is committed as a whole or not at all.
 
 use std::sync::Arc;
 
@@ -32,135 +34,103 @@ use crate::{
     },
 };
 
+/// One change of the database. It commits as a whole, and is refused as a whole.
 #[derive(Debug, Clone)]
 pub enum Write {
+    /// Adds an account. One that exists already is left unchanged.
     OpenAccount(Account),
-    SetMode {
-        account: AccountId,
-        mode: AccountMode,
-        at: Instant,
-    },
+    /// Changes the mode of an account. Retiring it cancels its open tasks.
+    SetMode { account: AccountId, mode: AccountMode, at: Instant },
+    /// Enters the messages of a poll into the ledger and opens a run for each new mail, with the cursor of the source.
     RecordArrivals(Box<Arrivals>),
+    /// Opens a run. One that exists already is left unchanged.
     OpenRun(Box<NewRun>, Instant),
+    /// Stores everything that one node did: changes, replies, effects, items and the next node.
     Checkpoint(Arc<Checkpoint>),
-    EndRun {
-        run_id: RunId,
-        status: RunStatus,
-        reason: String,
-        at: Instant,
-    },
+    /// Ends a run outside its nodes. A run that is parked leaves an item for a person.
+    EndRun { run_id: RunId, status: RunStatus, reason: String, at: Instant },
+    /// Moves an effect of the outbox to another state, if it is still in the expected one.
     MoveAction(Box<ActionMove>),
+    /// Adds a task by hand, or applies a person's edit of a task.
     EditTask(Box<TaskEdit>),
+    /// Changes the priority of an open task because of new rules or a new day.
     Rerank(Box<Rerank>),
+    /// Overrules what was made of a mail, or mutes its sender.
     EditMail(Box<MailEdit>),
+    /// Records a person's decision on an item, and applies what follows from it.
     DecideItem(Box<Decision>),
+    /// Replaces an action that waits for approval by an edited one, which is asked about in turn.
     EditAction(Box<ActionEdit>),
+    /// Stores the verdict of a new policy on an action that waits for approval.
     ReevaluateAction(Box<ReevaluatedAction>),
-    SnoozeItem {
-        item_id: ItemId,
-        until: Option<Instant>,
-        at: Instant,
-    },
-    /// Takes an approval back while its grace runs.
-    RevokeApproval {
-        item_id: ItemId,
-        who: String,
-        at: Instant,
-    },
-    /// What waited too long is void; timeout means no.
-    ExpireOverdueItems {
-        at: Instant,
-    },
-    MarkItemsReminded {
-        items: Vec<ItemId>,
-        at: Instant,
-    },
-    /// What a model said and what it cost, before anybody uses it.
+    /// Puts an open item off until then; none ends the snooze.
+    SnoozeItem { item_id: ItemId, until: Option<Instant>, at: Instant },
+    /// Revokes an approval within its grace.
+    RevokeApproval { item_id: ItemId, who: String, at: Instant },
+    /// Expires items that nobody answered in time. No answer counts as a no.
+    ExpireOverdueItems { at: Instant },
+    /// Records that a person was told that these items will expire.
+    MarkItemsReminded { items: Vec<ItemId>, at: Instant },
+    /// Stores the reply and the cost of a model call, before anybody uses the reply.
     RecordModelCall(Box<NewModelCall>),
-    /// A run that cannot go on now.
-    DeferRun {
-        run_id: RunId,
-        reason: String,
-        until: Instant,
-        at: Instant,
-    },
-    /// Holds every effect, or lets them go.
-    SetPaused {
-        on: bool,
-        at: Instant,
-    },
-    /// The database was restored: approvals are void, open effects are in doubt and accounts observe.
+    /// Sets a run aside that cannot go on now, with the reason and the time of the next try.
+    DeferRun { run_id: RunId, reason: String, until: Instant, at: Instant },
+    /// Pauses all effects, or resumes them.
+    SetPaused { on: bool, at: Instant },
+    /// Starts a new epoch after a restore: approvals are void, open effects are of unknown outcome, accounts only
+    /// observe.
     StartEpoch {
         epoch: i64,
-        /// What gave it away.
+        /// How the restore was detected.
         reason: String,
         at: Instant,
     },
-    /// The line before an effect is taken back, and the one after.
-    RecordUndo {
-        action_id: ActionId,
-        done: bool,
-        at: Instant,
-    },
-    AddRequest {
-        kind: RequestKind,
-        at: Instant,
-    },
-    UpdateRequest {
-        request: i64,
-        answer: Option<String>,
-    },
-    MarkRemindersShown {
-        shown: Vec<ShownReminder>,
-        at: Instant,
-    },
-    StoreSetting {
-        name: String,
-        value: String,
-    },
+    /// Records that an effect is about to be undone, or, with `done`, that it was undone.
+    RecordUndo { action_id: ActionId, done: bool, at: Instant },
+    /// Leaves a request for the running daemon.
+    AddRequest { kind: RequestKind, at: Instant },
+    /// Marks a request as being worked, or, with an answer, as answered.
+    UpdateRequest { request: i64, answer: Option<String> },
+    /// Marks reminders as shown, after they were shown.
+    MarkRemindersShown { shown: Vec<ShownReminder>, at: Instant },
+    /// Stores a named value, replacing the one before.
+    StoreSetting { name: String, value: String },
+    /// Stores how an account that is reached over a network is doing.
     RecordAccountCondition(AccountCondition),
-    /// Claims a date for the nightly job.
+    /// Claims a date for the nightly job, so that there is one run of it.
     BeginNightly(Box<BeginNightly>),
+    /// Closes the nightly job of a date, with its report and its proposals.
     EndNightly(Box<EndNightly>),
-    /// The rules are about to be replaced by exactly this.
+    /// Stores a version of the rules before the files are replaced by it.
     IntendRulesVersion(Box<NewRulesVersion>),
-    /// They were.
+    /// Marks the intended version as live, after the files were replaced.
     MarkRulesVersionLive(Box<LiveRulesVersion>, Instant),
-    /// They were not.
-    DiscardIntendedRulesVersion {
-        version: i64,
-    },
-    /// The newer of two tasks that are one.
+    /// Discards the intended version, because the files were not replaced.
+    DiscardIntendedRulesVersion { version: i64 },
+    /// Cancels the newer of two tasks that are the same.
     CancelDuplicateTask(DuplicateTasks, Instant),
-    /// A proposal a person answered cannot be carried out any more.
-    CloseProposal {
-        item_id: ItemId,
-        outcome: String,
-        at: Instant,
-    },
-    /// Builds the search index anew from what is stored.
+    /// Closes a proposal that was decided and cannot be carried out any more.
+    CloseProposal { item_id: ItemId, outcome: String, at: Instant },
+    /// Rebuilds the full-text index from the stored mails and tasks.
     RebuildSearchIndex,
-    /// Vectors were made of documents that waited for them.
+    /// Stores vectors of documents that were due for them.
     RecordEmbeddings(Vec<EmbeddedDocument>),
-    /// The vectors of these documents go; with `again`, they are made anew.
-    DeleteVectors {
-        docs: Vec<String>,
-        reembed: bool,
-    },
-    /// All vectors go.
+    /// Deletes the vectors of these documents; with `reembed`, they are made again.
+    DeleteVectors { docs: Vec<String>, reembed: bool },
+    /// Deletes all vectors. Their documents stay, and can still be found by words.
     DeleteAllVectors,
-    /// All vectors are made anew, in this place.
+    /// Deletes all vectors and marks every document as due, because the place or the embedder has changed.
     ResetMemory {
         place: String,
-        /// It is not this database, and has yet to forget what it held.
+        /// Whether the vectors are kept outside this database. Then that place must be emptied before it is used.
         elsewhere: bool,
     },
-    /// The place has forgotten what it held before.
+    /// Records that the place outside the database was emptied.
     MarkMemoryCleared,
 }
 
 impl Write {
-    /// Every kind of write, by the name its places to die have.
+    /// The names of all writes. Failpoints are named after them: `commit.checkpoint.before`.
     pub const NAMES: &'static [&'static str] = &[
         "open_account",
         "set_mode",
@@ -204,6 +174,7 @@ impl Write {
         "memory_cleared",
     ];
 
+    /// Returns the name of the write in failpoints.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::OpenAccount(..) => "open_account",
@@ -250,19 +221,24 @@ impl Write {
     }
 }
 
-/// What the writer has to say about a committed write.
+/// What a committed write produced.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Receipt {
+    /// Nothing beyond the change itself.
     Done,
+    /// The ledger entry of each message that was new or tried again.
     Arrived(Vec<ArrivalReceipt>),
+    /// The number of the row that was added: a request or a version of the rules.
     Number(i64),
+    /// The task that was edited, or its successor when it was reopened.
     Task(TaskId),
-    /// The runs the write opened.
+    /// The runs that the write opened.
     Runs(Vec<RunId>),
 }
 
 impl Write {
-    /// Which of those that are written at once comes first: as their mails came, so that their tasks are numbered alike.
+    /// Returns the key by which writes of one batch are sorted: by the order in which their mails arrived, so that
+    /// tasks are numbered in that order whatever the scheduling.
     pub(super) fn batch_sort_key(&self) -> Option<(Option<MailId>, RunId)> {
         match self {
             Write::Checkpoint(point) => Some((point.mail_id, point.run_id)),
@@ -272,6 +248,7 @@ impl Write {
     }
 }
 
+/// Performs a write inside the open transaction. On an error the caller rolls back.
 pub(super) fn perform_write(session: &Session, write: &Write, prepared: &PreparedWrite) -> Result<Receipt> {
     match (write, prepared) {
         (Write::OpenAccount(account), _) => account::open(session, account),
@@ -326,6 +303,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::DeleteAllVectors, _) => vector::delete_all_vectors(session),
         (Write::ResetMemory { place, elsewhere }, _) => vector::reset_memory(session, place, *elsewhere),
         (Write::MarkMemoryCleared, _) => vector::mark_memory_cleared(session),
+        // `prepare` returns the matching variant for these, so this arm is never reached.
         (Write::Checkpoint(_) | Write::RecordArrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))
         }

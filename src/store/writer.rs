@@ -1,6 +1,7 @@
-//! The one writer: a thread that owns the connection and commits many requests at once.
+//! The writer: one thread that owns the only connection that writes, and commits many writes at once (group commit).
 //!
-//! Nothing is acknowledged before its commit, and a refused request fails alone.
+//! Nothing is acknowledged before its commit, and a refused write fails alone. A panic in a write fails that write and
+//! not the store.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,15 +21,18 @@ use super::{
     write::{Receipt, perform_write},
 };
 
-/// Bounds how long the first of a batch waits for the last.
+/// The largest number of writes in a commit. It bounds how long the first waits for the last.
 const LARGEST_BATCH: usize = 256;
-/// Askers that were just answered come back one after the other; when none has for this long, the rest are elsewhere.
+/// How long a batch stays open without a new write. Callers that were just answered write again one after the other;
+/// after this gap the others are busy elsewhere.
 const MAX_GAP_BETWEEN_WRITES: Duration = Duration::from_micros(80);
-/// Not longer, or an idle daemon would burn a core after every mail.
+/// How long the writer polls before it sleeps. Polling longer would burn a core after every mail.
 const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
+/// Runs until the queue is closed, and then closes the connection. `counted` receives the number of writes in flight.
 pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
+    // The first batch has nothing to go by, and waits for nobody.
     let mut habit = LastCommit { in_flight: 1, has_backlog: false, commit_time: Duration::ZERO };
     loop {
         if waiting.is_empty() {
@@ -39,7 +43,7 @@ pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &At
         let mut batch = Batch { writes: std::mem::take(&mut waiting), idle: Duration::ZERO };
         let outcomes = commit_batch(&session, &mut batch, orders, habit);
         habit.commit_time = begun.elapsed().saturating_sub(batch.idle);
-        // Who asks now, before the batch is answered, is in flight beside it.
+        // Writes that come before the batch is answered are in flight beside it.
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
         habit.has_backlog = waiting.len() * 2 >= batch.writes.len();
         habit.in_flight = batch.writes.len() + waiting.len();
@@ -49,24 +53,27 @@ pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &At
     session.close();
 }
 
-/// What the last commit was like; the next will be much like it.
+/// What the last commit was like, as a prediction for the next.
 #[derive(Clone, Copy)]
 struct LastCommit {
+    /// The number of writes in the last batch and those queued right after it.
     in_flight: usize,
-    /// Many had asked again before they were answered: there will be a next batch whether or not they are waited for.
+    /// Whether at least half as many writes were queued again before the batch was answered. Then waiting for more
+    /// gains nothing, because another batch follows anyway.
     has_backlog: bool,
+    /// How long the last batch took, without the time it waited for more writes.
     commit_time: Duration,
 }
 
-/// Those that share a commit.
+/// The writes that share a commit.
 struct Batch {
     writes: Vec<QueuedWrite>,
-    /// How long nobody came.
+    /// How long the batch was open without a new write.
     idle: Duration,
 }
 
-/// Looks for the next order a moment before it sleeps: an asker that was just answered often asks at once, and waking a
-/// thread takes longer than that.
+/// Returns the next write, or none when the queue is closed. Polls for a moment before it sleeps: a caller that was
+/// just answered often writes again at once, and waking a thread takes longer than that.
 fn next_write(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
     let patience = Instant::now() + SPIN_BEFORE_SLEEP;
     loop {
@@ -80,9 +87,9 @@ fn next_write(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
 }
 
 impl Batch {
-    /// Takes in who is there, and says where they begin. As many as were in flight a moment ago are about to ask again,
-    /// and sharing a commit with them costs less than another one: they are waited for while they keep coming, at most
-    /// half as long as a commit takes.
+    /// Adds the writes that have come, and returns the index of the first of them; none when the batch is complete. As
+    /// many writes as were in flight a moment ago are likely to come again, and sharing a commit is cheaper than
+    /// another one, so they are waited for while they keep coming, at most half as long as a commit takes.
     fn gather_more(&mut self, orders: &Receiver<QueuedWrite>, habit: LastCommit) -> Option<usize> {
         let (begun, before) = (Instant::now(), self.writes.len());
         loop {
@@ -103,7 +110,7 @@ impl Batch {
     }
 }
 
-/// One outcome for each order; when the commit itself fails, the same for all.
+/// Commits a batch. Returns one result per write; when the commit itself fails, the same error for all.
 fn commit_batch(
     session: &Session,
     batch: &mut Batch,
@@ -119,9 +126,9 @@ fn commit_batch(
     })
 }
 
-/// Nearly always every request of a batch is fine, and savepoints would only cost: each one journals pages and makes the
-/// full-text index write out what it has gathered. So a batch is tried without; if one is refused, all of it is taken
-/// back and done again with a savepoint for each, and the refused one fails alone.
+/// Performs a batch in one transaction. Nearly always every write succeeds, and savepoints would only cost: each
+/// journals pages and makes the full-text index flush. So the batch is tried without savepoints; if a write is refused,
+/// all is rolled back and repeated with a savepoint for each, so that the refused one fails alone.
 fn run_transaction(
     session: &Session,
     batch: &mut Batch,
@@ -145,7 +152,7 @@ fn run_transaction(
     Ok(outcomes)
 }
 
-/// Performs those that wait, and while others are still on their way, those that have come. None once one is refused.
+/// Performs the queued writes, and those that arrive meanwhile. Returns none as soon as one is refused.
 fn perform_all(
     session: &Session,
     batch: &mut Batch,
@@ -156,7 +163,8 @@ fn perform_all(
     let mut begin = Some(0);
     while let Some(begin_at) = begin {
         let fresh = batch.writes.get_mut(begin_at..)?;
-        // All are asked at once, so any order will do, except of the checkpoints of one run: the sort is stable.
+        // The writes are concurrent, so any order is right, except among the checkpoints of one run. The sort is stable
+        // and keeps those.
         fresh.sort_by_key(|order| order.write.batch_sort_key());
         for order in fresh {
             receipts.push(perform_catching_panic(session, order).ok()?);
@@ -166,6 +174,7 @@ fn perform_all(
     Some(receipts)
 }
 
+/// Commits, with a failpoint before and after for every write of the batch.
 fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
     let pass = |when| batch.iter().for_each(|order| failpoint::hit_commit(order.write.name(), when));
     pass("before");
@@ -174,11 +183,11 @@ fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
     Ok(())
 }
 
-/// The outer error is the batch's, the inner one the request's.
+/// Performs one write in a savepoint. The outer error fails the whole batch, the inner one only this write.
 fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
     match perform_catching_panic(session, order).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
-        // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
+        // On a full disk or a lock, SQLite may have rolled the whole transaction back: nothing of the batch is stored.
         Err(error) if error.is_transient() || session.is_autocommit() => Err(error),
         outcome => {
             if outcome.is_err() {
@@ -191,7 +200,7 @@ fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result
     }
 }
 
-/// A panic fails the request, not the store.
+/// Performs a write; a panic becomes a refusal of this write.
 fn perform_catching_panic(session: &Session, order: &QueuedWrite) -> Result<Receipt> {
     catch_unwind(AssertUnwindSafe(|| perform_write(session, &order.write, &order.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))

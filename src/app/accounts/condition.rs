@@ -1,4 +1,4 @@
-//! How each account is doing, as noted at its last poll.
+//! The condition of each account: the result of its last poll.
 
 use crate::{
     app::AccountUseCases,
@@ -9,17 +9,18 @@ use crate::{
 };
 
 impl AccountUseCases<'_> {
-    /// Returns how each account was doing at its last look, where that was noted.
+    /// Returns the conditions that are recorded.
     pub async fn conditions(self) -> anyhow::Result<Vec<AccountCondition>> {
         Ok(self.app.store.read(|reader| reader.accounts().conditions()).await?)
     }
 
+    /// Returns whether the recorded condition of the account is a problem.
     async fn has_noted_trouble(self, account: &AccountId) -> bool {
         let conditions = self.conditions().await.unwrap_or_default();
         conditions.iter().any(|known| known.account == *account && !known.problem.is_empty())
     }
 
-    /// Leaves a line about an account for those who ask how it is doing.
+    /// Records the result of a poll, for `doctor` and for whoever asks.
     pub(in crate::app) async fn record_condition(
         self,
         intake: &PolledIntake,
@@ -28,7 +29,7 @@ impl AccountUseCases<'_> {
     ) {
         let account = &intake.account_intake.account;
         let quota = intake.source.quota_usage();
-        // A mailbox without a quota is looked at very often; nothing is written while all is well.
+        // A local mailbox is polled very often, so nothing is written while all is well.
         if quota.is_none() && trouble.is_none() && !self.app.accounts().has_noted_trouble(account).await {
             return;
         }
@@ -46,7 +47,7 @@ impl AccountUseCases<'_> {
             at: self.app.clock.now(),
         };
         if let Err(error) = self.app.store.write(Write::RecordAccountCondition(condition)).await {
-            tracing::warn!(%account, %error, "how an account is doing could not be noted");
+            tracing::warn!(%account, %error, "the condition of an account could not be recorded");
         }
     }
 }

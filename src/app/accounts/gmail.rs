@@ -1,4 +1,4 @@
-//! Gmail accounts: how they are opened and signed in to.
+//! Gmail accounts: how they are opened, and how a person signs in to them.
 
 use std::sync::Arc;
 
@@ -15,15 +15,16 @@ use crate::{
     },
 };
 
-/// A sign-in under way.
+/// A sign-in that waits for the person's consent in a browser.
 pub struct PendingSignIn {
     pub account: String,
+    /// What the person is asked at Google, with the address to open.
     pub consent: ConsentRequest,
     app: ClientApp,
     file: TokenFile,
 }
 
-/// One account at Google, as a source and as a mailbox; both pay from one quota.
+/// One Gmail account as a source and as a mailbox. Both share one quota.
 pub(in crate::app) struct GmailConnection {
     pub(in crate::app) source: GmailSource,
     pub(in crate::app) mailbox: GmailMailbox,
@@ -31,13 +32,14 @@ pub(in crate::app) struct GmailConnection {
 }
 
 impl<'a> AccountUseCases<'a> {
+    /// Returns the source and the mailbox of a Gmail account. No request is made yet.
     pub(in crate::app) fn open_gmail(self, account: &AccountConfig, config: &GmailConfig) -> GmailConnection {
         let file = TokenFile::at(config.token_file.clone());
         let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.app.clock.clone());
         let tokens: Arc<dyn TokenProvider> = Arc::new(keeper);
         let quota = || Arc::new(Quota::new(self.app.clock.clone()));
         let client = GmailClient::new(Arc::clone(&tokens), quota(), config.api.as_deref());
-        // Calendar counts for itself.
+        // Google counts the calendar's quota separately.
         let calendar = config.calendar.then(|| Calendar::new(Arc::clone(&tokens), quota(), config.api.as_deref()));
         let push = config.push.clone().map(|PushConfig { topic, subscription }| {
             PushSubscription::new(client.clone(), tokens, topic, subscription, config.pubsub_api.as_deref())
@@ -51,7 +53,7 @@ impl<'a> AccountUseCases<'a> {
         }
     }
 
-    /// The Gmail account of that name; without one, the only one there is.
+    /// Returns the Gmail account of that name; without a name, the only one there is.
     pub(in crate::app) fn find_gmail(self, name: Option<&str>) -> anyhow::Result<(&'a AccountConfig, &'a GmailConfig)> {
         let mut accounts = self.app.config.accounts.iter().filter_map(|account| match &account.kind {
             AccountKind::Gmail(gmail) => Some((account, gmail)),
@@ -72,7 +74,7 @@ impl<'a> AccountUseCases<'a> {
         }
     }
 
-    /// Begins a sign-in. `redirect`: where the browser ends up.
+    /// Begins a sign-in. `redirect` is the address at which the browser ends up.
     pub fn begin_sign_in(self, account: Option<&str>, redirect: &str) -> anyhow::Result<PendingSignIn> {
         let (account, config) = self.find_gmail(account)?;
         let app = ClientApp::load(&config.client_file).map_err(anyhow::Error::msg)?;
@@ -82,7 +84,8 @@ impl<'a> AccountUseCases<'a> {
         Ok(PendingSignIn { account: account.name.to_string(), consent, app, file })
     }
 
-    /// Ends it with what the browser was given. The address that was signed in, where Gmail tells it.
+    /// Completes a sign-in with the code from the browser, and stores the token. Returns the address that was signed
+    /// in.
     pub async fn end_sign_in(self, signing_in: &PendingSignIn, code: &Secret) -> anyhow::Result<String> {
         let PendingSignIn { account, consent, app, file } = signing_in;
         consent.exchange_code(app, code, file, self.app.clock.now()).await.context("Google did not sign you in")?;
@@ -93,6 +96,7 @@ impl<'a> AccountUseCases<'a> {
     }
 }
 
+/// Returns the permissions that the account's configuration needs, and no more.
 fn scopes(config: &GmailConfig) -> Vec<&'static str> {
     let mut scopes = vec![gmail::SCOPE_NAME];
     if config.calendar {

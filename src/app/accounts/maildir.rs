@@ -1,4 +1,4 @@
-//! Maildirs as they are configured: what the ledger knows of their files, and which of them it does not.
+//! Maildirs as they are configured, and the files in them that the ledger does not know.
 
 use std::{io, path::Path};
 
@@ -14,6 +14,7 @@ use crate::{
 };
 
 impl AccountUseCases<'_> {
+    /// Returns the Maildir of an account, connected to the ledger and to its transport.
     pub(in crate::app) fn open_maildir(
         self,
         account: &AccountConfig,
@@ -25,10 +26,11 @@ impl AccountUseCases<'_> {
         Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail)
     }
 
-    /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no
-    /// row of the ledger stands for. An error means that nobody knows.
+    /// Compares the mailbox with the ledger. Returns how many files without a ledger row were there at the last poll,
+    /// and how many came since. An error means that neither is known.
     pub(in crate::app) async fn count_unaccounted_files(self, account: &Account) -> Result<(u64, u64), SourceError> {
         let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);
+        // An account that was never polled has no cursor, and all of its files are still waiting for the first poll.
         let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return Ok((0, 0)) };
         let AccountKind::Maildir { path, .. } = &configured.kind else { return Ok((0, 0)) };
         let maildir = self.open_maildir(configured, path, None);
@@ -36,7 +38,7 @@ impl AccountUseCases<'_> {
         counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() }))
     }
 
-    /// Returns how many entries in the mailbox are no mail files; none where nobody can look.
+    /// Returns how many entries in the mailbox are not mail files; 0 when the mailbox cannot be read.
     pub(in crate::app) fn count_other_entries(self, account: &Account) -> u64 {
         let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);
         let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
@@ -46,7 +48,7 @@ impl AccountUseCases<'_> {
     }
 }
 
-/// What the ledger has of an account's files.
+/// The files of one account as the ledger knows them.
 struct FilesOfLedger {
     store: Store,
     account: AccountId,

@@ -1,4 +1,5 @@
-//! The accounts: how each kind is opened and signed in to, and how it is doing.
+//! The use cases of accounts: opening each kind, signing in, modes, and their condition. An account acts only after a
+//! person has set it to `active`; nothing here does that on its own.
 
 mod condition;
 pub(in crate::app) mod gmail;
@@ -29,7 +30,8 @@ impl AccountUseCases<'_> {
         Ok(self.app.store.read(|reader| reader.accounts().list()).await?)
     }
 
-    /// Turns an account on, or back to observing.
+    /// Lets an account act, only observe, or retire. Retiring cancels its open tasks and is final. An imported account can
+    /// never act.
     pub async fn set_mode(self, account: &str, mode: AccountMode) -> anyhow::Result<()> {
         let account = AccountId::from(account);
         let known = self.list().await?;
@@ -49,7 +51,8 @@ impl AccountUseCases<'_> {
         Ok(())
     }
 
-    /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
+    /// Creates the rows of configured accounts. A real account begins in observe mode, and the sample account is
+    /// retired as soon as there is a real one.
     pub(in crate::app) async fn sync_configured(self) -> anyhow::Result<()> {
         let known = self.app.store.read(|reader| reader.accounts().list()).await?;
         let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
@@ -75,6 +78,7 @@ impl AccountUseCases<'_> {
         Ok(())
     }
 
+    /// Creates the row of an account unless it exists.
     pub(in crate::app) async fn ensure(
         self,
         account: AccountId,
@@ -94,7 +98,7 @@ impl AccountUseCases<'_> {
         Ok(())
     }
 
-    /// Where the effects on an account land.
+    /// Returns the mailbox in which the effects of an account are carried out.
     pub(in crate::app) fn open_mailbox(self, account: &AccountConfig) -> Arc<dyn Mailbox> {
         match &account.kind {
             AccountKind::Maildir { path, sendmail } => Arc::new(self.open_maildir(account, path, sendmail.as_ref())),

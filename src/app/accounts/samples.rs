@@ -1,4 +1,4 @@
-//! The sample mailbox: mails written for a first look, dated from today.
+//! The sample mailbox: mails for a first look, dated from today.
 
 use anyhow::Context as _;
 use chrono::{DateTime, Days, NaiveTime, TimeZone};
@@ -11,11 +11,13 @@ use crate::{
     source::{Maildir, maildir::INBOX},
 };
 
+/// The sample mails: file name and template.
 const MAILS: &[(&str, &str)] = &include!("samples.in");
-/// Set once the mails are in the folder: a person may delete them, and they stay deleted.
+/// The setting that is stored once the mails are in the folder. A person may delete them, and they stay deleted.
 const SEEDED: &str = "samples_seeded";
 
 impl AccountUseCases<'_> {
+    /// Delivers the sample mails at the first start.
     pub(in crate::app) async fn seed_samples(self, maildir: &Maildir) -> anyhow::Result<()> {
         if self.app.store.read(|reader| reader.settings().get(SEEDED)).await?.is_some() {
             return Ok(());
@@ -31,12 +33,12 @@ impl AccountUseCases<'_> {
         let value = now.to_string();
         self.app.store.write(crate::store::Write::StoreSetting { name: SEEDED.into(), value }).await?;
         let account = AccountId::from(SAMPLES_ACCOUNT);
-        tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox is there");
+        tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox was created");
         Ok(())
     }
 }
 
-/// Replaces `{{date:-2d 09:15}}`, `{{day:+3d}}` and `{{ics:+2d 10:00}}`.
+/// Replaces placeholders such as `{{date:-2d 09:15}}`, `{{day:+3d}}` and `{{ics:+2d 10:00}}` by dates around today.
 fn fill_placeholders(template: &str, now: Instant, zone: Tz) -> anyhow::Result<String> {
     let mut filled = String::with_capacity(template.len() + 64);
     let mut rest = template;
@@ -52,12 +54,14 @@ fn fill_placeholders(template: &str, now: Instant, zone: Tz) -> anyhow::Result<S
     Ok(filled)
 }
 
+/// Returns the text for one placeholder: an RFC 2822 date, a day in words, or an iCalendar time. Returns none for a
+/// placeholder that is not understood.
 fn expand_placeholder(mark: &str, now: Instant, zone: Tz) -> Option<String> {
     let (kind, offset) = mark.split_once(':')?;
     let (days, time) = offset.split_once(' ').unwrap_or((offset, "09:00"));
     let at = resolve_local_time(days.strip_suffix('d')?.parse().ok()?, time, now, zone)?;
     match kind {
-        // Nothing arrives from the future, whatever the time of day is.
+        // A mail must not be dated in the future, whatever the time of day is.
         "date" => Some(at.min(now.utc().with_timezone(&zone)).to_rfc2822()),
         "day" => Some(at.format("%A %-d %B %Y").to_string()),
         "ics" => Some(at.to_utc().format("%Y%m%dT%H%M%SZ").to_string()),
@@ -65,6 +69,7 @@ fn expand_placeholder(mark: &str, now: Instant, zone: Tz) -> Option<String> {
     }
 }
 
+/// Returns the instant that many days from today, at a local time of day.
 fn resolve_local_time(days: i64, time: &str, now: Instant, zone: Tz) -> Option<DateTime<Tz>> {
     let today = now.utc().with_timezone(&zone).date_naive();
     let day = if days < 0 {

@@ -1,4 +1,6 @@
-//! What waits for a person, and their word on it.
+//! The use cases of the approval queue: what waits for a person, and their decisions. What a decision means is in
+//! [`crate::approval`]; this module reads what it depends on and stores the result. It carries out no effect: a
+//! decision only opens a run.
 
 mod queue;
 
@@ -24,8 +26,10 @@ use crate::{
     tool::rewrite_message,
 };
 
+/// Why an item whose effect cannot be read cannot be approved.
 const LOST_EFFECT: &str = "what it would do is stored and cannot be read; `adjutant doctor` says more";
 
+/// Everything about one item of the queue.
 #[derive(Debug, Serialize)]
 pub struct ItemDetail {
     #[serde(flatten)]
@@ -35,38 +39,42 @@ pub struct ItemDetail {
     pub mail: Option<LedgerRow>,
     #[serde(serialize_with = "hitl::with_named_digests")]
     pub action: Option<OutboxRow>,
-    /// Who the message goes to, and what each is to the conversation.
+    /// The recipients of the message, with the role of each in the conversation.
     pub recipients: Vec<Recipient>,
-    /// The text of the mail that caused it.
+    /// The text of the mail that caused the item.
     pub cause: Option<String>,
-    /// What a yes would do.
+    /// What an approval would do.
     pub on_yes: String,
-    /// Why a yes would not count as it stands.
+    /// Why an approval would be refused as things are; none when it would be accepted.
     pub obstacle: Option<String>,
 }
 
+/// A recipient of a message that waits for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Recipient {
     pub address: String,
+    /// The recipient's role in the conversation; none for an address that has nothing to do with it.
     pub standing: Option<Standing>,
-    /// The receiving server vouched for them in this conversation.
+    /// Whether the receiving server verified a mail of this address in the conversation.
     pub verified: bool,
-    /// The person has written to them before.
+    /// Whether the person has written to this address before.
     pub known: bool,
 }
 
-/// A word of a person, wherever it came in.
+/// A person's decision, from whichever interface it came.
 #[derive(Debug, Clone)]
 pub struct DecisionInput {
     pub kind: DecisionKind,
     pub reason: String,
     pub channel: DecisionChannel,
-    /// Of the action they saw.
+    /// The digest of the action that the person saw. An approval counts for nothing else.
     pub seen_sha256: String,
+    /// The digest of the decision file, if the decision came as one.
     pub file_digest: Option<String>,
 }
 
 impl DecisionInput {
+    /// Returns a decision made at a terminal.
     pub fn at_terminal(kind: DecisionKind, reason: &str, sha256: &str) -> Self {
         Self {
             kind,
@@ -85,7 +93,7 @@ pub struct ApprovalUseCases<'a> {
 }
 
 impl ApprovalUseCases<'_> {
-    /// Everything that waits and is not snoozed, the most urgent first.
+    /// Returns the open items that are not snoozed, the most urgent first.
     pub async fn list(self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.app.clock.now();
         let mut items = self.app.store.read(|reader| reader.approvals().open_items()).await?;
@@ -93,7 +101,7 @@ impl ApprovalUseCases<'_> {
         Ok(items)
     }
 
-    /// The same, and behind them what is snoozed.
+    /// Returns all open items; the snoozed ones come last.
     pub async fn list_with_snoozed(self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.app.clock.now();
         let mut items = self.app.store.read(|reader| reader.approvals().open_items()).await?;
@@ -101,6 +109,8 @@ impl ApprovalUseCases<'_> {
         Ok(items)
     }
 
+    /// Returns everything about the item of this number or id. The digest in it belongs to exactly what is shown, so
+    /// that an approval of it covers nothing else.
     pub async fn detail(self, reference: &str) -> anyhow::Result<ItemDetail> {
         let id = self.find_id(reference).await?;
         let own = self.app.config.me.addresses.clone();
@@ -127,7 +137,7 @@ impl ApprovalUseCases<'_> {
                 Some(row) => obstacle(row, &charter, now),
                 None => item.action_id.map(|_| LOST_EFFECT.to_owned()),
             };
-            // The digest of exactly what is shown.
+            // The digest is that of the effect as read here, not the one that the item was created with.
             let action_sha256 = match item.action_id {
                 Some(_) => action.as_ref().map(|row| row.sha256.clone()),
                 None => item.action_sha256.clone(),
@@ -144,6 +154,7 @@ impl ApprovalUseCases<'_> {
                 item,
             }))
         });
+        // What an approval would do depends on the account's configuration, which the store does not have.
         let mut detail = found
             .await?
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")))?;
@@ -161,7 +172,8 @@ impl ApprovalUseCases<'_> {
         Ok(detail)
     }
 
-    /// A word at this terminal on the item of this number or id; a yes is for [`Self::approve`].
+    /// Stores a decision made at a terminal, other than an approval, on the item of this number or id. An approval must
+    /// name what was seen, so it has its own method, [`Self::approve`].
     pub async fn answer(self, reference: &str, verdict: DecisionKind, reason: &str) -> anyhow::Result<ItemId> {
         anyhow::ensure!(verdict != DecisionKind::Approve, "an approval names what was seen");
         let item_id = self.find_id(reference).await?;
@@ -169,13 +181,14 @@ impl ApprovalUseCases<'_> {
         Ok(item_id)
     }
 
-    /// A yes at this terminal to exactly what was shown, and to nothing that became of it since.
+    /// Stores an approval of exactly what was shown. If the action has changed since, it is refused.
     pub async fn approve(self, seen: &ItemRow) -> anyhow::Result<Vec<RunId>> {
         let sha256 = seen.action_sha256.as_deref().unwrap_or_default();
         self.decide(seen.item_id, DecisionInput::at_terminal(DecisionKind::Approve, "", sha256)).await
     }
 
-    /// The runs that go on because of it; the daemon, or the next `once`, works them.
+    /// Stores a decision, and adopts an approved proposal at once. Returns the runs that go on because of it; the
+    /// daemon or the next `once` works on them.
     pub async fn decide(self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<Vec<RunId>> {
         let (kind, runs) = self.record_decision(item_id, said).await?;
         if kind == ItemKind::RuleProposal {
@@ -184,7 +197,8 @@ impl ApprovalUseCases<'_> {
         Ok(runs)
     }
 
-    /// Stores it and nothing more: what kind of item it was on, and the runs that go on.
+    /// Stores a decision and does nothing more. Returns the kind of the item, and the runs that go on. An approval is
+    /// refused when the account only observes, or when the policy has changed since the person was asked.
     pub(in crate::app) async fn record_decision(
         self,
         item_id: ItemId,
@@ -198,6 +212,7 @@ impl ApprovalUseCases<'_> {
         if said.kind == DecisionKind::Approve
             && let Some(action_id) = item.action_id
         {
+            // While the policy file is broken, nothing can be approved: nobody could say under which limits.
             charter.ensure_whole()?;
             let row = self
                 .app
@@ -230,7 +245,7 @@ impl ApprovalUseCases<'_> {
         }
     }
 
-    /// Errs while an account only observes: what was approved then would be withheld, and never carried out.
+    /// Fails while an account only observes: an effect approved then would be withheld and never carried out.
     async fn ensure_account_acts(self, account: &AccountId) -> anyhow::Result<()> {
         let id = account.clone();
         let row =
@@ -245,11 +260,12 @@ impl ApprovalUseCases<'_> {
         Err(StoreError::Refused(refused))?
     }
 
-    /// Other words make another action, which is asked about in turn. The new item.
+    /// Replaces the wording of a message. That makes a new action, which needs its own approval. Returns the new item.
     pub async fn edit_action(self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
         self.app.effects().load_policy().ensure_whole()?;
         let now = self.app.clock.now();
         let (item, row, mail) = self.load_item_with_action(item_id).await?;
+        // A new generation gives the edited action an id of its own, so that the old approval cannot be used for it.
         let generation = row.action.generation + 1;
         let mut action = row.action.clone();
         action.generation = generation;
@@ -263,6 +279,7 @@ impl ApprovalUseCases<'_> {
         action.action_id = ActionId::derive(created.task.created_at, &parts);
         let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
         *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
+        // The person now answers for subject and text; only the recipients still come from where they came.
         action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
         action.arguments.push(Argument::new("subject", Origin::Person));
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
@@ -270,6 +287,7 @@ impl ApprovalUseCases<'_> {
         let charter = self.app.effects().load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
+        // The edited item takes the place of the old one, so the queue limits do not apply.
         asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
@@ -279,6 +297,7 @@ impl ApprovalUseCases<'_> {
         Ok(new_id)
     }
 
+    /// Returns an item with its effect and its mail. Fails when the item is about no effect.
     async fn load_item_with_action(self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
         let found = self.app.store.read(move |reader| {
             let Some(item) = reader.approvals().item(item_id)? else { return Ok(None) };
@@ -291,7 +310,8 @@ impl ApprovalUseCases<'_> {
         found.await?.ok_or_else(|| NotFound(format!("item {item_id} is about no effect")).into())
     }
 
-    /// Judges an action anew, with the terms a person would agree to.
+    /// Judges an action under the policy in force, and binds the terms that a person would approve. It never results in
+    /// an action that is carried out without approval.
     fn evaluate_for_approval(
         self,
         action: Action,
@@ -311,17 +331,18 @@ impl ApprovalUseCases<'_> {
             restored_at: None,
             now,
         };
+        // The old terms belong to the old judgement and must not influence the new one.
         let action = Action { terms: None, ..action };
         let (class, reason) = match judge_action(action.clone(), &situation) {
             Judged::NeedsApproval { class, reason } => (class, reason),
-            // Allowed beforehand or not: what a person has edited, they are shown again.
+            // Even if the allow-list permits the action: a person who edited it is shown the result.
             Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
             Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
         };
         Ok((approval::bind_approval_terms(action, &charter, now, "again"), class, reason))
     }
 
-    /// What a new policy makes of an action that waits.
+    /// Judges a waiting action under the new policy, and stores the new terms or that it is denied.
     async fn reevaluate_action(self, row: &OutboxRow) -> anyhow::Result<()> {
         let now = self.app.clock.now();
         let mail_id = row.action.mail_id;
@@ -343,7 +364,7 @@ impl ApprovalUseCases<'_> {
         Ok(())
     }
 
-    /// Asks anew about everything that was asked under another policy; how many.
+    /// Judges every waiting action again that was judged under another policy. Returns their number.
     pub async fn reevaluate_parked_actions(self) -> anyhow::Result<usize> {
         let Ok(EffectPolicy { version, .. }) = self.app.effects().try_load_policy() else { return Ok(0) };
         let parked = self.app.store.read(|reader| reader.outbox().parked()).await?;
@@ -351,7 +372,7 @@ impl ApprovalUseCases<'_> {
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
         for row in &stale {
             match self.reevaluate_action(row).await {
-                // It waits as it is: an answer to it is refused, for its policy is not the one in force.
+                // The action waits as it is. It cannot be approved, because its policy is not the one in force.
                 Err(error) if is_unreadable(&error) => tracing::warn!("an action that waits could not be judged again"),
                 outcome => outcome?,
             }
@@ -359,22 +380,25 @@ impl ApprovalUseCases<'_> {
         Ok(stale.len())
     }
 
+    /// Hides an item until a time, or shows it again. It still expires at its time.
     pub async fn snooze(self, item_id: ItemId, until: Option<Instant>) -> anyhow::Result<()> {
         self.app.store.write(Write::SnoozeItem { item_id, until, at: self.app.clock.now() }).await?;
         Ok(())
     }
 
-    /// Takes an approval back while its grace runs.
+    /// Takes back an approval during its grace.
     pub async fn revoke(self, item_id: ItemId) -> anyhow::Result<()> {
         self.app.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.app.clock.now() }).await?;
         Ok(())
     }
 }
 
+/// Returns whether the error is a row that cannot be read as its type.
 fn is_unreadable(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(StoreError::is_unreadable)
 }
 
+/// Returns, in words, what an approval would do. It says so when a message would only be saved and not transmitted.
 fn describe_approval_effect(action: &Action, account: Option<&AccountKind>) -> String {
     match &action.effect {
         Effect::Send { .. } if !account.is_some_and(AccountKind::transmits) => {
@@ -401,7 +425,7 @@ fn describe_approval_effect(action: &Action, account: Option<&AccountKind>) -> S
     }
 }
 
-/// What stands in the way of a plain yes.
+/// Returns why an approval would be refused now; none when it would be accepted.
 fn obstacle(row: &OutboxRow, policy: &EffectPolicy, now: Instant) -> Option<String> {
     if row.action.effect.message().is_some_and(ComposedMessage::has_gap) {
         return Some("its text has a gap (…) that only you can fill; edit it first".into());
@@ -413,10 +437,10 @@ fn obstacle(row: &OutboxRow, policy: &EffectPolicy, now: Instant) -> Option<Stri
     if policy.is_broken {
         return Some(EffectPolicy::BROKEN.into());
     }
-    (terms.policy != policy.version).then(|| "the policy has changed; it is asked anew in a moment".into())
+    (terms.policy != policy.version).then(|| "the policy has changed; you are asked again in a moment".into())
 }
 
-/// Kinds of items a plain yes is an answer to.
+/// Returns whether the item can be approved; the other kinds need another answer.
 pub fn is_approvable(item: &ItemRow) -> bool {
     matches!(item.kind, ItemKind::Action | ItemKind::RuleProposal)
 }

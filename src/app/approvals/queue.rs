@@ -1,4 +1,4 @@
-//! The approval queue on the disk, and the time that items may wait.
+//! The files of the approval queue, and the expiry of items.
 
 use chrono::Duration;
 
@@ -9,11 +9,12 @@ use crate::{
     store::{StoreError, Write},
 };
 
-/// How long before its end an item is announced.
+/// How long before its expiry an item is announced.
 const BEFORE_EXPIRY: Duration = Duration::hours(12);
 
 impl ApprovalUseCases<'_> {
-    /// Brings the files of the queue and the database together, and acts on the decision files that were dropped there.
+    /// Brings the queue's files and the database into agreement, and acts on the decision files that were dropped
+    /// there. A decision that can never be accepted is moved to quarantine with the reason.
     pub async fn reconcile_queue(self) -> anyhow::Result<QueueReport> {
         let queue = Queue::at(self.app.home.queue());
         let now = self.app.clock.now();
@@ -24,7 +25,7 @@ impl ApprovalUseCases<'_> {
                 Err(error) if is_permanent_refusal(&error) => {
                     queue.quarantine_decision(dropped, &format!("{error:#}"), now)?
                 }
-                // A full disk is no answer to a person's word: the file stays, and is tried again at the next look.
+                // A failure such as a full disk is no refusal: the file stays and is tried again.
                 Err(error) => {
                     tracing::warn!(
                         error = format!("{error:#}"),
@@ -36,6 +37,7 @@ impl ApprovalUseCases<'_> {
         if looked.decisions.is_empty() {
             return Ok(looked);
         }
+        // The decisions changed the items, so the files are brought into agreement once more.
         let after = queue.reconcile(&self.app.store, now).await?;
         Ok(QueueReport { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
     }
@@ -61,12 +63,13 @@ impl ApprovalUseCases<'_> {
     }
 }
 
-/// Whether a decision can never count, whenever it is tried.
+/// Returns whether a decision would be refused whenever it is tried.
 fn is_permanent_refusal(error: &anyhow::Error) -> bool {
     let refused = matches!(error.downcast_ref(), Some(StoreError::Refused(_) | StoreError::NotFound(_)));
     refused || error.downcast_ref::<NotFound>().is_some()
 }
 
+/// Returns the decision of a file that was dropped into the queue.
 fn decision_from_file(dropped: &DecisionFile) -> DecisionInput {
     DecisionInput {
         kind: dropped.kind,

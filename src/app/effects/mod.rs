@@ -1,4 +1,5 @@
-//! What the program may do: policy, pause, the outbox.
+//! The use cases of effects: the policy, the pause, the outbox, and undoing an effect. A broken or missing policy file
+//! never allows more than the defaults. No effect is carried out here except an undo.
 
 use std::{io, sync::Arc};
 
@@ -13,7 +14,7 @@ use crate::{
     store::Write,
 };
 
-/// The setting that says that there was a policy file.
+/// The setting that says that a policy file existed at some time.
 const POLICY_SEEN: &str = "policy_file_seen";
 
 /// The use cases of effects: the policy, the pause, the outbox, and undoing.
@@ -23,11 +24,12 @@ pub struct EffectUseCases<'a> {
 }
 
 impl EffectUseCases<'_> {
-    /// The policy in force. Under a broken file nothing above R0 is carried out.
+    /// Returns the policy in force. While the file is broken, no effect above risk class R0 is carried out.
     pub fn load_policy(self) -> EffectPolicy {
         self.try_load_policy().unwrap_or_else(|_| EffectPolicy::broken())
     }
 
+    /// Returns the policy of the file, or what is wrong with the file. A missing file means the default policy.
     pub fn try_load_policy(self) -> Result<EffectPolicy, String> {
         match regular_file::read_to_string(&self.app.home.policy_file()) {
             Ok(text) => EffectPolicy::parse(&text),
@@ -36,7 +38,7 @@ impl EffectUseCases<'_> {
         }
     }
 
-    /// Remembers that there is a policy file, so that one that is missing later is told.
+    /// Stores that a policy file exists, so that `doctor` reports it if it is missing later.
     pub(in crate::app) async fn note_policy_file(self) -> anyhow::Result<()> {
         let is_noted = self.app.store.read(|reader| reader.settings().get(POLICY_SEEN)).await?.is_some();
         if !is_noted && self.app.home.policy_file().exists() {
@@ -45,18 +47,19 @@ impl EffectUseCases<'_> {
         Ok(())
     }
 
-    /// Returns whether there was a policy file before and is none now: then the default caps count.
+    /// Returns whether a policy file existed before and is missing now. In that case the default limits apply.
     pub(in crate::app) async fn is_policy_file_missing(self) -> anyhow::Result<bool> {
         let is_noted = self.app.store.read(|reader| reader.settings().get(POLICY_SEEN)).await?.is_some();
         Ok(is_noted && !self.app.home.policy_file().exists())
     }
 
-    /// An outbox under the policy as it stands now, serving no mailbox yet.
+    /// Returns an outbox under the policy as it is now. No mailbox is registered with it yet.
     pub fn build_outbox(self) -> anyhow::Result<Outbox> {
         let (_, charter) = watch::channel(Arc::new(self.load_policy()));
         self.build_outbox_with_policy(charter)
     }
 
+    /// Returns an outbox that follows a policy which may change while it is used.
     pub(in crate::app) fn build_outbox_with_policy(
         self,
         charter: watch::Receiver<Arc<EffectPolicy>>,
@@ -76,7 +79,7 @@ impl EffectUseCases<'_> {
         Ok(Outbox::new(self.app.store.clone(), setting, self.app.clock.now())?)
     }
 
-    /// Holds every effect at once, or lets them go.
+    /// Stops all effects at once, or allows them again.
     pub async fn set_paused(self, on: bool) -> anyhow::Result<()> {
         self.app.store.write(Write::SetPaused { on, at: self.app.clock.now() }).await?;
         Ok(())
@@ -86,14 +89,16 @@ impl EffectUseCases<'_> {
         Ok(self.app.store.read(|reader| reader.settings().is_paused()).await?)
     }
 
+    /// Returns the newest effects that can be undone.
     pub async fn list_undoable(self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
         Ok(self.app.store.read(move |reader| reader.outbox().undoable(limit)).await?)
     }
 
-    /// Takes an R1 effect back; in words what came of it.
+    /// Undoes an effect of risk class R1. Returns the result, in words.
     pub async fn undo(self, action_id: ActionId) -> anyhow::Result<String> {
         let outbox = self.build_outbox()?;
         for account in &self.app.config.accounts {
+            // Every configured mailbox is registered, because the effect may belong to any account.
             outbox.register_mailbox(account.name.clone(), self.app.accounts().open_mailbox(account));
         }
         outbox.undo(action_id, self.app.clock.now()).await

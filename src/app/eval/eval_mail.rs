@@ -1,4 +1,4 @@
-//! A mail given as fields rather than bytes: read as the receiver's own program would read it, sender unverified.
+//! A mail given as fields instead of bytes. It is read as its receiver would read it, with an unverified sender.
 
 use std::sync::LazyLock;
 
@@ -14,6 +14,7 @@ use crate::{
     rules::{BUILT_IN, RuleSet},
 };
 
+/// A mail as fields.
 #[derive(Debug, Clone, Deserialize)]
 pub struct EvalMail {
     pub id: Value,
@@ -31,7 +32,7 @@ pub struct EvalMail {
     pub body: String,
 }
 
-/// One person or several, each `Name <address>` or an address.
+/// One address or several, each as `Name <address>` or as a bare address.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum EvalAddresses {
@@ -64,6 +65,7 @@ fn parse_address(text: &str) -> Address {
     Address { name: Some(name.to_owned()).filter(|name| !name.is_empty()), addr: addr.trim().to_lowercase() }
 }
 
+/// The answer of `eval triage`.
 #[derive(Debug, Serialize)]
 pub(super) struct Triage {
     id: Value,
@@ -75,21 +77,23 @@ pub(super) struct Triage {
     phishing: bool,
 }
 
+/// The built-in rules, so that a score does not depend on anybody's own rules file.
 static RULES: LazyLock<Option<RuleSet>> = LazyLock::new(|| RuleSet::parse("priority.yml", BUILT_IN).ok());
 
 impl EvalMail {
-    /// Shows the mail to a reader, in the place of whoever it was sent to.
+    /// Gives the mail to `reader`, from the view of whoever it was sent to.
     pub fn read<T>(&self, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
         Self::read_mail_as_receiver(&self.to_mail(), reader)
     }
 
-    /// The same for a mail that was already parsed.
+    /// Does the same for a mail that was already parsed.
     pub fn read_mail_as_receiver<T>(mail: &Mail, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
         let me = receiver_profile(mail);
         let now = mail.date.unwrap_or(Instant::EARLIEST);
         reader(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false })
     }
 
+    /// Returns the mail as the parser would have made it, with the body cleaned in the same way.
     fn to_mail(&self) -> Mail {
         let cleaned = clean_body(&self.body, &self.subject);
         Mail {
@@ -104,6 +108,7 @@ impl EvalMail {
         }
     }
 
+    /// Reads the mail and ranks its tasks by the built-in rules.
     pub(super) fn triage(&self) -> Triage {
         self.read(|mail, context| {
             let reading = reading::read(mail, context);
@@ -124,16 +129,17 @@ impl EvalMail {
     }
 }
 
+/// Returns why there is no task, or the reason for the first one.
 fn reason(reading: &Reading) -> String {
     reading.no_task.map_or_else(|| reading.reason.clone(), |no_task| no_task.to_string())
 }
 
-/// What the sender's clock showed. Relative words count from there, whatever the offset.
+/// Returns the time that the sender's clock showed. Relative words count from there, whatever the offset is.
 pub(super) fn parse_wall_clock(text: &str) -> Option<Instant> {
     DateTime::parse_from_rfc3339(text).ok().and_then(|at| Instant::new(at.naive_local().and_utc()))
 }
 
-/// The person the mail was sent to, named as the address names them.
+/// Returns the profile of the receiver, with the name from the address.
 fn receiver_profile(mail: &Mail) -> Me {
     let name = |address: &Address| {
         let local = address.addr.split('@').next().unwrap_or_default();
@@ -146,6 +152,7 @@ fn receiver_profile(mail: &Mail) -> Me {
     }
 }
 
+/// Returns a profile with common working hours and no name.
 pub(super) fn default_profile(time_zone: Tz) -> Me {
     Me {
         names: Vec::new(),

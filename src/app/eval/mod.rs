@@ -1,4 +1,5 @@
-//! `adjutant eval KIND`: JSON lines in, our answers out, by the product's own code and nothing else.
+//! `adjutant eval KIND`: reads JSON lines and prints the product's answers, by the code that reads mail and nothing
+//! else. Nothing here may exist only to be scored: a figure must measure what a mail goes through.
 
 mod eval_mail;
 
@@ -17,7 +18,8 @@ text_enum! {
     EvalKind {
         /// `{"id","text"}` → `{"id","pred","score","meeting"}`
         Tasks = "tasks",
-        /// `{"id","from","to","date","subject","body"}` → `{"id","task","priority","reason","personal","spam","phishing"}`
+        /// `{"id","from","to","date","subject","body"}` →
+        /// `{"id","task","priority","reason","personal","spam","phishing"}`
         Triage = "triage",
         /// `{"text","lang","now"}` → `{"text","start"}`
         Dates = "dates",
@@ -45,7 +47,7 @@ struct MailFile {
     file: String,
 }
 
-/// One line for one line. A line that makes no sense is an error in its place, never a stop.
+/// Returns one line for one line. A line that cannot be read gives an error in its place, and the rest goes on.
 pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     let outcome = match kind {
         EvalKind::Tasks => serde_json::from_str(line).map(|input| evaluate_text(&input)),
@@ -57,22 +59,26 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     outcome.unwrap_or_else(|error| json!({ "error": format!("not a line for {kind}: {error}") }))
 }
 
+/// Scores one sentence.
 fn evaluate_text(input: &TextInput) -> Value {
     let scored = reading::score_text(&input.text);
     json!({ "id": input.id, "pred": scored.pred, "score": scored.score, "meeting": scored.meeting })
 }
 
+/// Reads a date in a text, relative to a given time.
 fn evaluate_date(input: &DateInput) -> Value {
     let me = eval_mail::default_profile(chrono_tz::Tz::UTC);
     let start = eval_mail::parse_wall_clock(&input.now).and_then(|now| reading::moment(&input.text, &me, now));
     json!({ "text": input.text, "start": start.map(|start| start.format("%Y-%m-%dT%H:%M:%S").to_string()) })
 }
 
+/// Returns whether the mail is flagged as giving orders to the agent.
 fn evaluate_injection(input: &EvalMail) -> Value {
     let reading = input.read(reading::read);
     json!({ "id": input.id, "pred": reading.warnings.iter().any(|warning| warning.kind == "injection") })
 }
 
+/// Parses a raw mail file, and returns the parts that a test compares.
 fn evaluate_mail_file(input: &MailFile) -> Value {
     let opened = std::fs::read(&input.file).map_err(|error| error.to_string());
     let opened =

@@ -1,4 +1,4 @@
-//! What `doctor` finds wrong with the files and folders of a home beside the database, and with when things are due.
+//! What `doctor` finds wrong with the files and folders of a home beside the database.
 
 use std::{fs, io, path::Path};
 
@@ -9,7 +9,8 @@ use crate::{
 };
 
 impl HealthUseCases<'_> {
-    /// Returns what is wrong with the files of the home. Each of them is looked at, whether or not anything has failed yet.
+    /// Returns what is wrong with the files of the home. Each is checked, whether or not anything has failed because of
+    /// it.
     pub(in crate::app) fn find_file_faults(self) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
         found.extend(find_queue_fault(&self.app.home.queue()));
@@ -23,7 +24,7 @@ impl HealthUseCases<'_> {
     }
 }
 
-/// Returns what is wrong with the folder of sent mail of a Maildir. Before the first send there is none.
+/// Returns what is wrong with the Sent folder of a Maildir. A missing one is right before the first send.
 pub(in crate::app) fn find_sent_fault(account: &AccountConfig) -> Option<Finding> {
     let AccountKind::Maildir { path, .. } = &account.kind else { return None };
     let sent = path.join(crate::source::maildir::SENT);
@@ -38,7 +39,7 @@ pub(in crate::app) fn find_sent_fault(account: &AccountConfig) -> Option<Finding
     Some(Finding::new(FindingCode::SentUnreadable, what, "make it a folder that this user can read and write"))
 }
 
-/// A queue that is no folder, or cannot be used as one. It is made at the first look, so it may be missing before.
+/// Returns why the queue's folder cannot be used. A missing one is right, because the worker creates it.
 fn find_queue_fault(queue: &Path) -> Option<Finding> {
     let folders = [queue.to_owned(), queue.join("quarantine")];
     let problem = folders.into_iter().filter_map(|folder| Some((folder_problem(&folder).err()?, folder)));
@@ -50,20 +51,21 @@ fn find_queue_fault(queue: &Path) -> Option<Finding> {
     Some(Finding::new(FindingCode::QueueUnusable, what, "make it a folder of this user with mode 0700, or remove it"))
 }
 
+/// Checks that a folder can be listed and written to by this user.
 fn folder_problem(folder: &Path) -> io::Result<()> {
     fs::read_dir(folder)?;
     let needed = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
     rustix::fs::access(folder, needed).map_err(Into::into)
 }
 
-/// A copy of the rules that could not be read when it is needed, or not be replaced.
+/// Returns why the copy of the last good rules cannot be read or replaced.
 fn find_copy_fault(copy: &Path) -> Option<Finding> {
     let error = regular_file::read_to_string(copy).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
     let what = format!("the last good rules cannot be kept, {} cannot be read: {error}", copy.display());
     Some(Finding::new(FindingCode::LastGoodUnusable, what, "remove it; it is written again from the rules file"))
 }
 
-/// A lock that nobody can take, so that nobody can work.
+/// Returns why the worker lock cannot be taken, so that no process can be the worker.
 fn find_lock_fault(lock: &Path) -> Option<Finding> {
     let opened = regular_file::open_with(fs::OpenOptions::new().read(true).write(true), lock);
     let error = opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;

@@ -1,7 +1,6 @@
-//! What `doctor` finds wrong: each with a code for a monitor, a sentence for a person, and what to do about it.
-//!
-//! A finding makes `doctor` exit with 4. What a person may want to know and need not mend (an account that observes, a
-//! model that is away) is a note, never a finding.
+//! What `doctor` finds wrong: each finding has a code for a monitor, a sentence for a person, and a remedy. A finding
+//! makes `doctor` exit with 4. What a person may want to know but need not repair (an account that observes, a model
+//! that does not answer) is a note, never a finding.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -14,11 +13,11 @@ use crate::{
     source::Sendmail,
 };
 
-/// Whoever runs `once` by a timer does so at least daily.
+/// The age of the last poll that counts as a fault. Whoever runs `once` by a timer does so at least daily.
 const NOT_POLLED_AFTER: chrono::Duration = chrono::Duration::days(1);
 
 text_enum! {
-    /// What a finding is about. A monitor may rely on the word.
+    /// What a finding is about. Monitors rely on these words, so they must not change.
     FindingCode {
         UnaccountedMail = "unaccounted_mail",
         IllegalTransition = "illegal_transition",
@@ -48,9 +47,9 @@ text_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub code: FindingCode,
-    /// What is wrong, as one sentence without its full stop. Text from outside in it is made safe where it is printed.
+    /// What is wrong, as one sentence without a full stop. Text from outside is made safe where it is printed.
     pub what: String,
-    /// What a person does about it.
+    /// What a person can do about it.
     pub remedy: String,
 }
 
@@ -59,7 +58,7 @@ impl Finding {
         Self { code, what: what.into(), remedy: remedy.into() }
     }
 
-    /// Both sentences in one line.
+    /// Returns what is wrong and the remedy, in one line.
     pub fn text(&self) -> String {
         format!("{}; {}", self.what, self.remedy)
     }
@@ -74,17 +73,17 @@ impl Serialize for Finding {
     }
 }
 
-/// Steps that wait for the same reason.
+/// The deferred runs that wait for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaitingSteps {
     pub steps: u64,
     pub reason: String,
-    /// When the first of them is tried next.
+    /// When the first of them is tried again.
     pub next: Instant,
 }
 
 impl WaitingSteps {
-    /// Groups runs that were set aside by their reason, the largest group first.
+    /// Groups deferred runs by their reason, the largest group first.
     pub(in crate::app) fn group(runs: Vec<RunRow>, now: Instant) -> Vec<Self> {
         let mut groups: BTreeMap<String, (u64, Instant)> = BTreeMap::new();
         for run in runs {
@@ -101,7 +100,7 @@ impl WaitingSteps {
 }
 
 impl Health {
-    /// Returns what is wrong with the record of what was done, in the database and outside.
+    /// Returns what is wrong with the audit chain and its witness.
     fn find_broken_records(&self) -> Vec<Finding> {
         let audit = self.audit.problem.iter().map(|problem| {
             let remedy = "the record of what was done was edited: compare with a backup from data/backups";
@@ -136,7 +135,7 @@ impl Health {
         rules.chain(policy).chain(missing).chain(never).collect()
     }
 
-    /// Everything that is wrong with what was counted and checked.
+    /// Returns everything that is wrong with what was counted and checked.
     pub(in crate::app) fn find_faults(&self, failed_steps: u64) -> Vec<Finding> {
         let mut found = Vec::new();
         let mut find = |is_wrong: bool, finding: Finding| found.extend(is_wrong.then_some(finding));
@@ -206,7 +205,7 @@ impl Health {
 }
 
 impl HealthUseCases<'_> {
-    /// What is wrong with an account's mailbox and its way out.
+    /// Returns what is wrong with an account's mailbox and its transport. Retired accounts have no faults.
     pub(in crate::app) fn find_account_faults(
         self,
         account: &Account,
@@ -220,6 +219,7 @@ impl HealthUseCases<'_> {
         found
     }
 
+    /// Returns what is wrong with the mailbox of a configured account, and with its transport or sign-in.
     fn find_mailbox_faults(self, known: &AccountConfig, condition: Option<&AccountCondition>) -> Vec<Finding> {
         match &known.kind {
             AccountKind::Maildir { path, sendmail } => {
@@ -227,7 +227,7 @@ impl HealthUseCases<'_> {
                     sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.command_line, sendmail.timeout));
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
                 let mailbox = find_mailbox_fault(known, path).or_else(|| find_poll_fault(known, condition));
-                // In a mailbox that is away, so is its folder of sent mail.
+                // If the mailbox is missing, its Sent folder is not checked as well.
                 let mailbox = mailbox.or_else(|| find_sent_fault(known));
                 mailbox.into_iter().chain(transport).collect()
             }
@@ -245,7 +245,7 @@ impl HealthUseCases<'_> {
     }
 }
 
-/// An account whose last poll failed, whatever its mailbox looks like now.
+/// Returns the failure of the account's last poll, whatever its mailbox looks like now.
 fn find_poll_fault(known: &AccountConfig, condition: Option<&AccountCondition>) -> Option<Finding> {
     let condition = condition.filter(|condition| !condition.problem.is_empty())?;
     let what = format!("account {} could not be read at {}: {}", known.name, condition.at, condition.problem);
@@ -253,14 +253,14 @@ fn find_poll_fault(known: &AccountConfig, condition: Option<&AccountCondition>) 
     Some(Finding::new(FindingCode::MailboxUnreachable, what, remedy))
 }
 
-/// An account whose mail nobody has looked at for a day: the daemon, or what starts `once`, has stopped.
+/// Returns that an account was not polled for a day: the daemon, or what starts `once`, has stopped.
 fn find_unpolled(known: &AccountConfig, account: &Account, now: Instant) -> Option<Finding> {
     let last = account.polled_at.filter(|last| !known.is_sample && last.plus(NOT_POLLED_AFTER) < now)?;
     let what = format!("account {} was polled last at {last}, so newer mail is not read", known.name);
     Some(Finding::new(FindingCode::NotPolled, what, "start `adjutant run`, or run `adjutant once`"))
 }
 
-/// A Maildir that is away or closed. The sample mailbox is made at the first start, so it may be missing before.
+/// Returns why a Maildir cannot be read. The sample mailbox is created at the first start, so it may be missing before.
 fn find_mailbox_fault(account: &AccountConfig, path: &Path) -> Option<Finding> {
     let name = &account.name;
     let remedy = "check path of this [[account]] in adjutant.toml, its rights, and that its disk is there";
@@ -279,7 +279,7 @@ fn find_mailbox_fault(account: &AccountConfig, path: &Path) -> Option<Finding> {
     Some(Finding::new(FindingCode::MailboxUnreachable, what, remedy))
 }
 
-/// A program that is to transmit mail and cannot be run.
+/// Returns why the program that transmits mail cannot be run.
 fn find_transport_fault(account: &AccountConfig, program: &str) -> Option<Finding> {
     let problem = match fs::metadata(program) {
         Err(error) => error.to_string(),

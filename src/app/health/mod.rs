@@ -1,4 +1,5 @@
-//! `adjutant doctor`: is everything accounted for, whole and in order?
+//! The checks of `adjutant doctor`: is every mail accounted for, and is everything whole and reachable? It repairs
+//! nothing: each finding names what a person can do.
 
 mod file_finding;
 mod finding;
@@ -17,11 +18,12 @@ use crate::{
     store::Result,
 };
 
+/// Everything that `doctor` reports.
 #[derive(Debug, Serialize)]
 pub struct Health {
-    /// What is wrong; with any, `doctor` exits with 4. Everything else in here is only told.
+    /// What is wrong. With any finding, `doctor` exits with 4; the other fields are only information.
     pub findings: Vec<Finding>,
-    /// Mails without an answer that nobody works. Must be 0.
+    /// The number of mails without an outcome that no run works on. It must be 0.
     pub unaccounted: u64,
     pub accounts: Vec<AccountHealth>,
     pub mails: Vec<(MailState, u64)>,
@@ -32,29 +34,33 @@ pub struct Health {
     pub illegal_transitions: u64,
     pub audit: EvidenceVerification,
     pub witness: WitnessHealth,
-    /// Stored rows that cannot be read. Must be none.
+    /// The stored rows that cannot be read. There must be none.
     pub unreadable: UnreadableRows,
-    /// Effects are held.
+    /// Whether effects are paused.
     pub paused: bool,
-    /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
+    /// The runs that wait for a rate limit, a grace, room in the queue or the end of a pause, by reason.
     pub set_aside: Vec<WaitingSteps>,
-    /// Steps whose time has come and that nobody works.
+    /// The number of runs that are due and that nobody works on.
     pub left_behind: u64,
+    /// What is wrong with the policy file.
     pub policy_broken: Option<String>,
-    /// There was a policy file before.
+    /// Whether a policy file existed before and is missing now.
     pub policy_missing: bool,
     pub sqlite: String,
     pub rules_version: String,
-    /// When the nightly job is due, and the last date it was done for.
+    /// When the nightly job is due next.
     pub next_night: Option<Instant>,
+    /// The last date for which the nightly job was done.
     pub last_night: Option<String>,
     pub rules_broken: Option<String>,
+    /// The process id of the worker.
     pub worker: Option<String>,
     pub memory: crate::memory::MemoryStatus,
-    /// None without a model.
+    /// The state of the model; none when none is configured.
     pub model: Option<ModelHealth>,
 }
 
+/// The state of one account.
 #[derive(Debug, Serialize)]
 pub struct AccountHealth {
     pub account: String,
@@ -62,12 +68,13 @@ pub struct AccountHealth {
     pub mode: AccountMode,
     pub last_poll: Option<Instant>,
     pub mails: u64,
-    /// Mails nobody owes an answer any more to, yet without one; and files in the mailbox that no mail stands for.
+    /// The number of mails with no ledger outcome and no active run, and of files in the mailbox without a ledger row.
     pub unaccounted: u64,
-    /// Files that came since the last poll.
+    /// The number of files that came since the last poll.
     pub waiting: u64,
-    /// Of an account that is reached over a network, and of any other whose last poll failed.
+    /// The result of the last poll, of an account that is reached over a network or whose last poll failed.
     pub condition: Option<AccountCondition>,
+    /// What a person may want to do about the account; none of it is a fault.
     pub notes: Vec<String>,
 }
 
@@ -84,6 +91,7 @@ pub struct HealthUseCases<'a> {
 }
 
 impl HealthUseCases<'_> {
+    /// Runs all checks. One broken account or row does not keep the others from being checked.
     pub async fn check(self) -> anyhow::Result<Health> {
         let rules = self.app.rules().load();
         let (accounts, findings) = self.check_accounts().await?;
@@ -136,6 +144,7 @@ impl HealthUseCases<'_> {
         Ok(health.await?)
     }
 
+    /// Checks every account. Returns their states, and what is wrong with them and with the files of the home.
     async fn check_accounts(self) -> anyhow::Result<(Vec<AccountHealth>, Vec<Finding>)> {
         let (accounts, counts, unaccounted, conditions) = self
             .app
@@ -156,6 +165,7 @@ impl HealthUseCases<'_> {
             let mut faults = self.find_account_faults(account, condition_of(account));
             let (overlooked, waiting) =
                 self.app.accounts().count_unaccounted_files(account).await.unwrap_or_else(|error| {
+                    // A mailbox with a known fault need not be reported a second time.
                     faults.extend(faults.is_empty().then(|| not_compared(account, error)));
                     (0, 0)
                 });
@@ -176,7 +186,7 @@ impl HealthUseCases<'_> {
         Ok((health, findings))
     }
 
-    /// What a person may want to do about an account.
+    /// Returns what a person may want to do about an account.
     fn account_notes(self, account: &Account) -> Vec<String> {
         let name = &account.account;
         let configured = self.app.config.accounts.iter().find(|known| known.name == *name);
@@ -215,7 +225,7 @@ impl HealthUseCases<'_> {
     }
 }
 
-/// A mailbox in which nobody can count what is unaccounted for.
+/// Returns the finding for a mailbox that could not be compared with the ledger.
 fn not_compared(account: &Account, error: SourceError) -> Finding {
     let error = anyhow::Error::from(error);
     let what = format!("account {} could not be compared with the ledger: {error:#}", account.account);

@@ -1,4 +1,4 @@
-//! `adjutant import`: mbox, .eml or a Maildir into an account of its own that only observes.
+//! Imports an mbox, .eml files or a Maildir into an account of its own that only observes.
 
 use std::{
     collections::HashSet,
@@ -19,6 +19,7 @@ use crate::{
     source::import::{Import, Imported, NotImported},
 };
 
+/// The counts of an import.
 #[derive(Debug, Default, Serialize)]
 pub struct ImportReport {
     pub account: String,
@@ -26,20 +27,21 @@ pub struct ImportReport {
     pub new: usize,
     pub duplicates: usize,
     pub unreadable: usize,
-    /// Left for the graph: the daemon, or the next `once`, reads them.
+    /// How many mails have a run to be worked on by the daemon or the next `once`.
     pub to_work: usize,
 }
 
-/// How far an import is.
+/// How far an import or a rebuild has come.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
-    /// Bytes.
+    /// What is done, in bytes for an import and in documents for a rebuild.
     pub done: u64,
     pub total: u64,
 }
 
 impl MailUseCases<'_> {
-    /// Mail older than the configured age opens no task unless `tasks`.
+    /// Imports a file or a folder. Mail older than the configured age opens no task, unless `tasks` is set. A repeated
+    /// import adds nothing twice.
     pub async fn import(
         self,
         path: &Path,
@@ -48,6 +50,7 @@ impl MailUseCases<'_> {
         mut tell: impl FnMut(Progress),
     ) -> anyhow::Result<ImportReport> {
         let name = AccountId::from(account);
+        // The name becomes part of ids and command lines, so only plain characters are allowed.
         let plain =
             !account.is_empty() && account.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
         if !plain || self.app.config.accounts.iter().any(|known| known.name == name) {
@@ -72,11 +75,13 @@ impl MailUseCases<'_> {
             trusted_servers: TrustedServers::default(),
             store: self.app.store.clone(),
             clock: self.app.clock.clone(),
+            // Without a limit on the age, mail of any age may open tasks.
             old_after: (!tasks).then_some(days),
             never_touch: Vec::new(),
             parser: GuardedParser::default(),
         };
         let account_name = desk.account.clone();
+        // Messages that an earlier import could not read are given another chance.
         let unread = Arc::new(self.app.store.read(move |reader| reader.ledger().unreadable_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = IntakeCounts::default();
@@ -98,14 +103,14 @@ impl MailUseCases<'_> {
     }
 }
 
-/// Some messages of an import, read.
+/// The messages that are committed together.
 #[derive(Default)]
 struct ImportBatch {
     arrivals: Vec<Arrival>,
-    /// Keys of those that could not be read before.
+    /// The keys of messages that an earlier import could not read and this one can.
     now_readable: Vec<String>,
     progress: u64,
-    /// Nothing is left in the import.
+    /// Whether the import has no further message.
     last: bool,
 }
 
@@ -115,7 +120,8 @@ impl ImportBatch {
     }
 }
 
-/// Reads the next messages. One that the reader does not come back from is parked alone.
+/// Reads the next messages under a watchdog. A message whose parsing does not end is parked alone, and the others are
+/// read.
 async fn read_batch(
     archive: &Arc<Mutex<Import>>,
     desk: &AccountIntake,
@@ -136,7 +142,8 @@ async fn read_batch(
     }
 }
 
-/// Reads one message more. False when the part is full, there is none, or somebody else goes on.
+/// Reads one more message. Returns false when the batch is full, when there is no message left, or when the watchdog
+/// has given up this thread.
 fn read_next(
     archive: &Mutex<Import>,
     desk: &AccountIntake,
@@ -156,7 +163,7 @@ fn read_next(
                 part.now_readable.extend(unread.get(&place).cloned());
             }
             let (size, file) = (bytes.len() as u64, ArrivalFile::default());
-            // What it will be if nobody comes back from reading it.
+            // This is what is stored if the parsing does not end.
             let content = ArrivalContent::Parked { reason: ParseAborted::OverBudget.to_string() };
             steps.begin_step(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
             let content = desk.triage_message(&bytes, arrived_at);
@@ -169,7 +176,7 @@ fn read_next(
     !part.last && !part.is_full()
 }
 
-/// It is accounted for, and a person may look.
+/// Returns the arrival of a message that cannot be read: it is in the ledger as parked, with the reason.
 fn unreadable(message: NotImported, arrived_at: Instant) -> Arrival {
     let NotImported { key, folder, direction, error } = message;
     let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));

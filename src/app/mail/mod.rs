@@ -1,4 +1,5 @@
-//! The ledger as a person handles it: what became of each mail, and overruling it.
+//! The use cases of mail: the ledger, what became of each mail, imports, and corrections. No row of the ledger is ever
+//! deleted: a correction adds to it, with who and why.
 
 mod import;
 mod outcome;
@@ -15,6 +16,7 @@ use crate::{
     store::{Receipt, SkipUnreadable as _, Write},
 };
 
+/// Everything about one mail. `mail` is none when its content cannot be read.
 #[derive(Debug, Serialize)]
 pub struct MailDetail {
     #[serde(flatten)]
@@ -30,10 +32,12 @@ pub struct MailUseCases<'a> {
 }
 
 impl MailUseCases<'_> {
+    /// Returns the newest mails of the ledger, if wanted only those in one state.
     pub async fn list(self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
         Ok(self.app.store.read(move |reader| reader.ledger().list(state, limit)).await?)
     }
 
+    /// Returns everything about the mail of this number.
     pub async fn detail(self, mail_id: MailId) -> anyhow::Result<MailDetail> {
         let found = self.app.store.read(move |reader| {
             let Some(row) = reader.ledger().get(mail_id)? else { return Ok(None) };
@@ -48,11 +52,13 @@ impl MailUseCases<'_> {
             .ok_or_else(|| NotFound(format!("there is no mail {mail_id}; `adjutant mail list` shows them")).into())
     }
 
+    /// Records the correction that a mail is not a task: its tasks are cancelled, and the nightly job learns from it.
     pub async fn mark_not_a_task(self, mail_id: MailId, why: &str) -> anyhow::Result<()> {
         self.edit(mail_id, MailEditKind::NotATask, why).await.map(drop)
     }
 
-    /// Mutes the sender of a mail, or no longer. Returns what that means, in words.
+    /// Mutes the sender of a mail, or unmutes it. Returns, in words, what that means: of an unverified mail, only
+    /// unverified mail of the same address is muted, because anybody could have written it.
     pub async fn set_sender_muted(self, mail_id: MailId, muted: bool) -> anyhow::Result<String> {
         let wish = if muted { MailEditKind::Mute } else { MailEditKind::Unmute };
         self.edit(mail_id, wish, "").await?;
@@ -63,13 +69,14 @@ impl MailUseCases<'_> {
             None => format!("{} is not muted: its mail opens tasks again", row.sender),
             Some(false) => format!("{} is muted: its mail opens no task", row.sender),
             Some(true) => format!(
-                "unverified mail of {0} is muted, for nobody vouches that {0} wrote this one; verified mail of {0} still opens tasks",
+                "unverified mail of {0} is muted, because nobody confirms that {0} wrote this one; verified mail of {0} still opens tasks",
                 row.sender
             ),
         })
     }
 
-    /// The mail should have been a task: a run that opens one. The daemon works it, or the next `once`.
+    /// Records the correction that a mail should have been a task, and opens a run that makes one. The daemon or the
+    /// next `once` works on it. Returns the run.
     pub async fn make_task(self, mail_id: MailId, why: &str) -> anyhow::Result<Vec<RunId>> {
         let detail = self.detail(mail_id).await?;
         anyhow::ensure!(
@@ -93,6 +100,7 @@ impl MailUseCases<'_> {
         self.edit(mail_id, MailEditKind::MakeTask(Box::new(run)), why).await
     }
 
+    /// Stores a correction. Returns the runs that it opened.
     async fn edit(self, mail_id: MailId, wish: MailEditKind, why: &str) -> anyhow::Result<Vec<RunId>> {
         let edit = MailEdit {
             mail_id,

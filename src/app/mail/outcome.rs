@@ -9,28 +9,30 @@ use crate::{
     store::SkipUnreadable as _,
 };
 
-/// The mails of a report are those with a greater number than this.
+/// A report covers the mails with a greater number than this.
 pub(in crate::app) type ReportStart = MailId;
 
+/// The report of one pass over all accounts.
 #[derive(Debug, Clone, Serialize)]
 pub struct PassReport {
     pub entered: usize,
     pub duplicates: usize,
     pub unreadable: usize,
-    /// Opened by these mails.
+    /// The number of tasks that these mails opened.
     pub tasks: u64,
-    /// The newest of them.
+    /// What became of the newest of these mails.
     pub outcomes: Vec<MailOutcome>,
     pub waiting_for_you: usize,
-    /// Accounts that could not be taken in, and why.
+    /// The accounts and files that could not be used, and why.
     pub troubles: Vec<String>,
-    /// The memory cannot be reached, or can be again: said once.
+    /// A notice, given once, that search by meaning became unavailable or is available again.
     pub memory: Option<String>,
-    /// The model is on and cannot be used.
+    /// Why the configured model cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_note: Option<String>,
 }
 
+/// What became of one mail.
 #[derive(Debug, Clone, Serialize)]
 pub struct MailOutcome {
     pub mail_id: MailId,
@@ -43,6 +45,7 @@ pub struct MailOutcome {
     pub tasks: Vec<TaskLine>,
 }
 
+/// A task in one line, as lists show it.
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskLine {
     pub task_id: TaskId,
@@ -51,6 +54,7 @@ pub struct TaskLine {
     pub priority: Priority,
     pub rule: String,
     pub status: TaskStatus,
+    /// What happens next, and whose turn it is.
     pub next_step: String,
     pub deadline: Option<String>,
     pub warnings: Vec<String>,
@@ -76,7 +80,7 @@ impl From<&TaskRow> for TaskLine {
     }
 }
 
-/// What happens next, and whose turn it is.
+/// Returns what happens next with a task, and whose turn it is.
 pub fn next_step(row: &TaskRow) -> String {
     let tried = |step: &str| row.task.tool_output.as_ref().is_some_and(|output| output.contains_key(step));
     let readable = |step: &str| match step {
@@ -96,11 +100,13 @@ pub fn next_step(row: &TaskRow) -> String {
 }
 
 impl MailUseCases<'_> {
+    /// Returns the number of the newest mail, from which a later report starts.
     pub async fn newest_id(self) -> anyhow::Result<ReportStart> {
         let newest = self.app.store.read(|reader| reader.ledger().list(None, 1)).await?;
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
+    /// Returns the report about the mails after `since`.
     pub(in crate::app) async fn report_since(
         self,
         since: ReportStart,
@@ -128,7 +134,7 @@ impl MailUseCases<'_> {
         })
     }
 
-    /// What became of the mails after the mark, oldest first.
+    /// Returns what became of the mails after `since`, oldest first; at most the newest 500.
     pub async fn outcomes(self, since: ReportStart) -> anyhow::Result<Vec<MailOutcome>> {
         let read = self.app.store.read(move |reader| {
             let rows = reader.ledger().list(None, 500)?;
@@ -153,6 +159,7 @@ impl MailUseCases<'_> {
     }
 }
 
+/// Returns the outcome of one mail with its tasks in the order of their numbers.
 fn outcome(row: LedgerRow, tasks: &[TaskRow]) -> MailOutcome {
     let mut lines: Vec<TaskLine> = tasks.iter().map(TaskLine::from).collect();
     lines.sort_by_key(|line| line.number);

@@ -1,4 +1,4 @@
-//! The morning summary: done, waiting, overdue, learned, and everything that was archived.
+//! The digest of the last hours: tasks done, waiting and overdue, rules learned, mails archived.
 
 use chrono::Duration;
 use serde::Serialize;
@@ -8,6 +8,7 @@ use crate::{
     model::{Instant, ItemRow, TaskRow},
 };
 
+/// The digest, as `adjutant digest` prints it.
 #[derive(Debug, Serialize)]
 pub struct DigestReport {
     pub since: Instant,
@@ -15,12 +16,13 @@ pub struct DigestReport {
     pub cancelled_duplicates: Vec<TaskRow>,
     pub waiting: Vec<ItemRow>,
     pub overdue: Vec<TaskRow>,
-    /// What changed in the rules, newest first.
+    /// The changes of the rules that no person made, newest first.
     pub learned: Vec<DigestRulesChange>,
-    /// Mails that were moved to the archive, and by which task.
+    /// The mails that were archived, each with its task.
     pub archived: Vec<DigestArchivedMail>,
 }
 
+/// A change of the rules in the digest.
 #[derive(Debug, Serialize)]
 pub struct DigestRulesChange {
     pub version: i64,
@@ -29,6 +31,7 @@ pub struct DigestRulesChange {
     pub why: String,
 }
 
+/// An archived mail in the digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DigestArchivedMail {
     pub mail: i64,
@@ -38,7 +41,7 @@ pub struct DigestArchivedMail {
 }
 
 impl NightlyUseCases<'_> {
-    /// What the last hours brought.
+    /// Returns the digest of the last `hours` hours.
     pub async fn build_digest(self, hours: i64) -> anyhow::Result<DigestReport> {
         let now = self.app.clock.now();
         let since = now.plus(-Duration::hours(hours));

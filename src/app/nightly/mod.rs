@@ -1,4 +1,6 @@
-//! The night as a use case: when it is due, what it proposes, doing it once per date, and telling of it.
+//! The use cases of the nightly job: when it is due, what it would do, running it once per date, and its report. The
+//! learning itself is in [`crate::nightly`]. This module claims the date, locks and replaces the rules files, and
+//! records the outcome.
 
 mod digest;
 
@@ -23,26 +25,27 @@ use crate::{
     store::{StoreError, Write},
 };
 
-/// The last scheduled instant that was seen to.
+/// The setting with the last scheduled instant that was handled.
 const LAST_NIGHTLY_SETTING: &str = "nightly_seen";
-/// A person who edits the file all the time gets their rules; the night comes again.
+/// How often learning starts over when a person edits the files meanwhile. After that, nothing is learned on this date.
 const MAX_TRIES: usize = 3;
 
-/// What a night did.
+/// What one run of the nightly job did.
 #[derive(Debug, Clone, Serialize)]
 pub struct NightlyReport {
     pub date: String,
     pub run_id: RunId,
     #[serde(flatten)]
     pub learning: LearningOutcome,
-    /// Tasks that were cancelled because an older one is the same.
+    /// The tasks that were cancelled because an older task is the same.
     pub duplicates: Vec<DuplicateTasks>,
-    /// The version of the rules it made; none when nothing changed.
+    /// The rules version that was made; none when nothing changed.
     pub version: Option<i64>,
+    /// How many tasks changed their priority.
     pub reranked: usize,
 }
 
-/// A night that was asked for: done now, or done before.
+/// The result of a requested nightly job: run now, or already done on this date.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum ReflectOutcome {
@@ -50,20 +53,24 @@ pub enum ReflectOutcome {
     DoneBefore(Box<NightlyRow>),
 }
 
-/// Which date, and because of when.
+/// One nightly job to be run.
 struct NightlyJob {
     date: String,
+    /// The instant at which it was due.
     scheduled_at: Instant,
     run_id: RunId,
+    /// The earlier dates that were missed; this job covers them.
     missed: Vec<(String, Instant)>,
 }
 
 impl NightlyJob {
+    /// Returns the job of a date. Its run id is derived, so that a repeated start of the same job has the same id.
     fn new(date: String, scheduled_at: Instant, missed: Vec<(String, Instant)>) -> Self {
         let run_id = RunId::derive(scheduled_at, &["night", &date]);
         Self { date, scheduled_at, run_id, missed }
     }
 
+    /// Returns a job that was begun and interrupted, with the run id it had.
     fn from_row(row: NightlyRow) -> Self {
         let NightlyRow { date, scheduled_at, run_id, .. } = row;
         Self { date, scheduled_at, run_id, missed: Vec::new() }
@@ -77,12 +84,12 @@ pub struct NightlyUseCases<'a> {
 }
 
 impl NightlyUseCases<'_> {
-    /// Tonight's proposal, now. Nothing is touched.
+    /// Returns what the nightly job would learn now. Nothing is changed.
     pub async fn preview(self) -> anyhow::Result<LearningOutcome> {
         let material = self.gather_learning_input().await?;
         let files = (material.rules.clone(), material.guidelines.clone());
         let studied = tokio::task::spawn_blocking(move || derive_edits(&material)).await?;
-        // Into a broken file nothing is learned, which every door says already.
+        // Nothing is learned while the rules file is broken. Every command reports the broken file anyway.
         Ok(studied.unwrap_or_else(|_| LearningOutcome {
             rules: files.0,
             guidelines: files.1,
@@ -90,7 +97,7 @@ impl NightlyUseCases<'_> {
         }))
     }
 
-    /// The nightly job, unless it was done today. Belongs to the worker.
+    /// Runs the nightly job unless it was done today. Only the worker may call this.
     pub async fn run_unless_done_today(self) -> anyhow::Result<ReflectOutcome> {
         let _one = self.app.nightly_lock.lock().await;
         let now = self.app.clock.now();
@@ -98,14 +105,14 @@ impl NightlyUseCases<'_> {
         let known = date.clone();
         let night = match self.app.store.read(move |reader| reader.nightly().run(&known)).await? {
             None => NightlyJob::new(date, now, Vec::new()),
-            // Cut off: it is taken up, not begun anew.
+            // The job was interrupted: it is continued, not begun again.
             Some(row) if row.state == NightlyState::Running => NightlyJob::from_row(row),
             Some(row) => return Ok(ReflectOutcome::DoneBefore(Box::new(row))),
         };
         Ok(ReflectOutcome::Done(Box::new(self.run(night).await?)))
     }
 
-    /// Does the night that is due, or goes on with one that was cut off. None when there is nothing to do yet.
+    /// Runs the job if it is due, or continues one that was interrupted. Returns none when there is nothing to do yet.
     pub async fn run_if_due(self) -> anyhow::Result<Option<NightlyReport>> {
         let _one = self.app.nightly_lock.lock().await;
         let now = self.app.clock.now();
@@ -116,7 +123,7 @@ impl NightlyUseCases<'_> {
             .read(|reader| Ok((reader.settings().get(LAST_NIGHTLY_SETTING)?, reader.nightly().unfinished_run()?)))
             .await?;
         let Some(last) = seen.and_then(|text| text.parse::<Instant>().ok()) else {
-            // The first start: there is no night to make up for.
+            // This is the first start, so there is no missed job to make up for.
             self.record_last(now).await?;
             return Ok(None);
         };
@@ -128,7 +135,7 @@ impl NightlyUseCases<'_> {
         }
         let Some(NightlyDue::Now { date, scheduled_at, missed }) = schedule.due(last, now) else { return Ok(None) };
         let mut held = self.run_unless_done(NightlyJob::new(date, scheduled_at, missed.clone())).await?;
-        // A person or a timer was faster today; the dates before have had nobody.
+        // Today's job was already done on request, but nobody has covered the missed dates.
         if held.is_none()
             && let Some(((date, at), before)) = missed.split_last()
         {
@@ -138,6 +145,7 @@ impl NightlyUseCases<'_> {
         Ok(held)
     }
 
+    /// Runs a job. Returns none when its date was claimed before.
     async fn run_unless_done(self, night: NightlyJob) -> anyhow::Result<Option<NightlyReport>> {
         match self.run(night).await {
             Ok(report) => Ok(Some(report)),
@@ -146,7 +154,7 @@ impl NightlyUseCases<'_> {
         }
     }
 
-    /// When the next one is.
+    /// Returns when the job is due next; none when the schedule names no time that ever comes.
     pub async fn next_due(self) -> anyhow::Result<Option<Instant>> {
         let now = self.app.clock.now();
         let last = self
@@ -162,17 +170,21 @@ impl NightlyUseCases<'_> {
         })
     }
 
+    /// Stores the scheduled instant up to which everything was handled.
     async fn record_last(self, at: Instant) -> anyhow::Result<()> {
         self.app.store.write(Write::StoreSetting { name: LAST_NIGHTLY_SETTING.into(), value: at.to_string() }).await?;
         Ok(())
     }
 
+    /// Returns the schedule of the configuration, in the person's time zone.
     fn schedule(self) -> anyhow::Result<NightlySchedule> {
         let line = &self.app.config.nightly_schedule;
         NightlySchedule::new(line, self.app.config.me.time_zone)
-            .ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
+            .ok_or_else(|| anyhow::anyhow!("'{line}' is not a cron line"))
     }
 
+    /// Returns everything the learning depends on. A rules file that was cut off counts as empty, so that nothing is
+    /// learned from or into it.
     pub(in crate::app) async fn gather_learning_input(self) -> anyhow::Result<LearningInput> {
         let mut files = self.app.rules().read_files_or_no_rules()?;
         if self.app.rules().is_cut_off(&files.rules) {
@@ -185,10 +197,13 @@ impl NightlyUseCases<'_> {
         Ok(self.app.store.read(gather).await?)
     }
 
+    /// Claims the date, learns, cancels duplicate tasks, stores the outcome and ranks open tasks again. Each step can
+    /// be repeated, so that an interrupted job is simply run again.
     async fn run(self, night: NightlyJob) -> anyhow::Result<NightlyReport> {
         let NightlyJob { date, scheduled_at, run_id, missed } = night;
         let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.app.clock.now() };
         self.app.store.write(Write::BeginNightly(Box::new(begin))).await?;
+        // The reflection files must have a line for every row before the job that reads them learns.
         self.app.reflection_files().reconcile(&self.app.store).await?;
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
@@ -205,11 +220,12 @@ impl NightlyUseCases<'_> {
             at: self.app.clock.now(),
         };
         self.app.store.write(Write::EndNightly(Box::new(end))).await?;
+        // The rules may have changed, so the open tasks are ranked by the new version at once.
         let reranked = self.app.tasks().rerank_by_current_rules().await?;
         Ok(NightlyReport { date, run_id, learning: findings, duplicates, version, reranked })
     }
 
-    /// What a night that was cut off had written already: it does not study twice.
+    /// Returns what this run had already written before it was interrupted, so that it does not learn twice.
     async fn find_learned_by_run(self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
@@ -220,7 +236,7 @@ impl NightlyUseCases<'_> {
         Ok(Some((LearningOutcome { adopted, rules, guidelines, ..LearningOutcome::default() }, row.version)))
     }
 
-    /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
+    /// Derives edits and writes those that passed their trial. Starts over when a person edits a file meanwhile.
     async fn learn_and_rewrite_rules(self, run_id: RunId) -> anyhow::Result<(LearningOutcome, Option<i64>)> {
         let _turn = self.app.rules().lock_files().await?;
         self.app.rules().resolve_intended_versions().await?;
@@ -237,7 +253,7 @@ impl NightlyUseCases<'_> {
             let (material, findings) = studied.await?;
             let findings = match findings {
                 Ok(findings) => findings,
-                // Said by every door already; there is nothing to learn into.
+                // Every command reports the broken rules file anyway.
                 Err(error) => {
                     tracing::warn!("{error}");
                     return Ok((LearningOutcome { rules, guidelines, ..LearningOutcome::default() }, None));
@@ -250,17 +266,18 @@ impl NightlyUseCases<'_> {
                 RewriteOutcome::ChangedMeanwhile => {}
             }
         }
-        tracing::warn!("the rules are being edited; nothing was learned tonight");
+        tracing::warn!("the rules are being edited; nothing was learned this time");
         let files = self.app.rules().read_files_or_no_rules()?;
         Ok((LearningOutcome { rules: files.rules, guidelines: files.guidelines, ..LearningOutcome::default() }, None))
     }
 
+    /// Cancels tasks that are the same as an older one. Returns those that were cancelled.
     async fn cancel_duplicate_tasks(self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
         for twins in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
             match self.app.store.write(Write::CancelDuplicateTask(twins.clone(), self.app.clock.now())).await {
                 Ok(_) => cancelled.push(twins),
-                // One of three was cancelled already, or a person came by.
+                // One of the two was changed or cancelled meanwhile.
                 Err(StoreError::Conflict(_)) => {}
                 Err(error) if error.is_unreadable() => {}
                 Err(error) => return Err(error.into()),

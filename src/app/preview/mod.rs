@@ -1,4 +1,4 @@
-//! What would become of recent mail, with nothing touched and nothing stored.
+//! What would become of recent mail. Nothing is stored, and no mailbox is changed.
 
 mod plan;
 
@@ -18,25 +18,30 @@ use crate::{
     source::{FoundMessage, Source as _, SourceError, import},
 };
 
+/// How many days back a preview of files looks.
 const DEFAULT_DAYS: u32 = 7;
-/// Mails of a Gmail account that are read for it, the newest: at the quota's pace a quarter of a minute.
+/// The most mails of a Gmail account that a preview reads: the newest, which takes a quarter of a minute at the quota's
+/// pace.
 const MOST_READ: usize = 100;
 
+/// What recent mail would become.
 #[derive(Debug, Default, Serialize)]
 pub struct Preview {
-    /// In words: which mail.
+    /// Which mail was read, in words.
     pub span: String,
     pub mails: usize,
     pub tasks: usize,
     pub overdue: usize,
+    /// The number of tasks for which a reply would be drafted.
     pub replies_ready: usize,
     pub unreadable: usize,
     pub sent: usize,
-    /// Counted, but too many to be read for a preview.
+    /// The number of mails that were counted but not read.
     pub not_read: usize,
     pub lines: Vec<PreviewLine>,
 }
 
+/// One task that a mail would become, or one mail that would become none.
 #[derive(Debug, Serialize)]
 pub struct PreviewLine {
     pub from: String,
@@ -45,7 +50,7 @@ pub struct PreviewLine {
     pub priority: Option<Priority>,
     pub rule: Option<String>,
     pub deadline: Option<String>,
-    /// The sentence that decided, or the reason there is no task.
+    /// The sentence that decided, or the reason why there is no task.
     pub evidence: String,
     pub warnings: Vec<String>,
 }
@@ -57,7 +62,8 @@ pub struct PreviewUseCases<'a> {
 }
 
 impl PreviewUseCases<'_> {
-    /// The recent mail in a file, a folder or an account's mailbox.
+    /// Reads the recent mail of an account, or of a file or folder if no account has that name. Tasks come first, the
+    /// most urgent on top.
     pub async fn read_place(self, place: &str, days: Option<u32>) -> anyhow::Result<Preview> {
         let account = self.app.config.accounts.iter().find(|account| account.name.as_str() == place);
         let mut preview = match account.map(|account| (account, &account.kind)) {
@@ -69,6 +75,8 @@ impl PreviewUseCases<'_> {
         Ok(preview)
     }
 
+    /// Reads the recent incoming mail of a file or folder. Without an account no server is trusted, so no sender is
+    /// verified.
     fn read_files(
         self,
         path: &Path,
@@ -102,7 +110,7 @@ impl PreviewUseCases<'_> {
         Ok(preview)
     }
 
-    /// What the first look would find, the newest of it read.
+    /// Lists what the first sync of a Gmail account would find, and reads the newest of it.
     async fn read_gmail(
         self,
         account: &AccountConfig,
@@ -119,6 +127,7 @@ impl PreviewUseCases<'_> {
         };
         let not_read = found.len().saturating_sub(MOST_READ);
         let mut preview = Preview { span, not_read, ..Preview::default() };
+        // The list is sorted by age; only the newest are read.
         let mut left = found.split_off(not_read);
         let trust = TrustedServers { servers: account.trusted_servers.clone() };
         while !left.is_empty() {
@@ -127,7 +136,7 @@ impl PreviewUseCases<'_> {
             for (found, raw) in read.mails {
                 let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
                 let read = self.read_with_time_limit(move || {
-                    let mail = parse_mail(&raw.context("it cannot be had")?, &trust)?;
+                    let mail = parse_mail(&raw.context("it cannot be fetched")?, &trust)?;
                     Ok(Some(mail).filter(|_| incoming))
                 });
                 match read {
@@ -148,6 +157,7 @@ impl PreviewUseCases<'_> {
         Ok(preview)
     }
 
+    /// Adds a mail to the preview, as the rules in force and the account's `never_touch` list would treat it.
     fn add_mail(self, preview: &mut Preview, mail: &Mail, mut reading: Reading, account: &str, never_touch: &[String]) {
         let (rules, now) = (self.app.rules().load(), self.app.clock.now());
         preview.mails += 1;
@@ -159,13 +169,17 @@ impl PreviewUseCases<'_> {
     }
 }
 
+/// What one round of fetching brought.
 struct FetchedBatch {
-    /// Without content: it cannot be read.
+    /// The messages, each with its bytes; none for a message that cannot be read.
     mails: Vec<(FoundMessage, Option<Vec<u8>>)>,
+    /// The messages that are still to be fetched.
     left: Vec<FoundMessage>,
+    /// Why the round ended early, if it did.
     trouble: Option<SourceError>,
 }
 
+/// Fetches messages until all are there or the mailbox as a whole fails, for example by a rate limit.
 fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<FoundMessage>) -> FetchedBatch {
     let mut read = FetchedBatch { mails: Vec::new(), left: wanted.clone(), trouble: None };
     gmail.fetch_each(wanted, &mut |found, raw| match raw {
@@ -174,7 +188,7 @@ fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<FoundMessa
         }
         raw => {
             read.left.retain(|wanted| wanted.key != found.key);
-            // Gone since it was listed: nothing to show.
+            // The message was deleted since it was listed, so there is nothing to show.
             if !matches!(raw, Err(SourceError::Gone { .. })) {
                 read.mails.push((found, raw.ok()));
             }
@@ -184,6 +198,7 @@ fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<FoundMessa
 }
 
 impl Preview {
+    /// Adds a line for each task that was read in a mail, or one line with the reason why there is none.
     fn add_reading(
         &mut self,
         mail: &Mail,

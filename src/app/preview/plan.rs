@@ -1,4 +1,4 @@
-//! What would it do? Reads mail without storing anything.
+//! What would be done with one mail. Nothing is stored.
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::{
     reading::{self, ReadContext},
 };
 
-/// One line of `plan --jsonl`.
+/// One input line of `plan --jsonl`: a text or a raw mail.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanInput {
@@ -21,6 +21,7 @@ pub struct PlanInput {
     pub eml: Option<String>,
 }
 
+/// One output line of `plan --jsonl`.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanOutput {
     pub id: serde_json::Value,
@@ -31,13 +32,15 @@ pub struct PlanOutput {
 }
 
 impl PreviewUseCases<'_> {
+    /// Parses and reads a raw mail.
     pub fn read_eml(self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
         let servers = self.app.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
         let (raw, trust) = (raw.to_vec(), TrustedServers { servers });
         self.read_with_time_limit(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
     }
 
-    /// Gets a mail and plans it, on a thread that is given up when it takes too long. None where there is none to plan.
+    /// Gets a mail and reads it, on a thread that is abandoned when it takes too long. Returns none when `mail` returns
+    /// none.
     pub(in crate::app) fn read_with_time_limit(
         self,
         mail: impl FnOnce() -> anyhow::Result<Option<Mail>> + Send + 'static,
@@ -51,6 +54,7 @@ impl PreviewUseCases<'_> {
         GuardedParser::default().run_within_budget(work)?
     }
 
+    /// Reads one line of `plan --jsonl`.
     pub fn plan_line(self, input: PlanInput) -> anyhow::Result<PlanOutput> {
         let PlanInput { id, text, eml } = input;
         let mail: Box<dyn FnOnce() -> anyhow::Result<Option<Mail>> + Send> = match (text, eml) {
@@ -71,7 +75,7 @@ impl PreviewUseCases<'_> {
         })
     }
 
-    /// A mail to the person with nothing but a text.
+    /// Returns a mail to the person that has nothing but a text.
     fn build_mail(self, text: String) -> Mail {
         let to = |addr: &String| Address { name: None, addr: addr.clone() };
         Mail {

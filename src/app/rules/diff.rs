@@ -1,4 +1,4 @@
-//! What changed between two texts of the rules, line by line.
+//! The difference between two texts of the rules, line by line.
 
 use std::fmt;
 
@@ -25,8 +25,8 @@ impl fmt::Display for DiffLine {
     }
 }
 
-/// Returns the lines that left and the lines that came in hunks, each with its head and the lines around it. How a line
-/// ends is no difference.
+/// Returns the removed and added lines in hunks, each with its head and the lines around it. Line endings do not count
+/// as a difference.
 pub(super) fn diff_lines(from: &str, to: &str) -> Vec<DiffLine> {
     let (old, new): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
     let diff = TextDiff::from_slices(&old, &new);

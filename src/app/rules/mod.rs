@@ -1,4 +1,5 @@
-//! The rules files as a person and the nightly job handle them.
+//! The use cases of the rules files: loading, versions, proposals, and what a change would do. A broken file never
+//! takes effect, and nothing outside the marker lines of the learned part is ever changed.
 
 mod diff;
 mod proposals;
@@ -23,7 +24,7 @@ pub struct RulesUseCases<'a> {
 }
 
 impl RulesUseCases<'_> {
-    /// The rules in force for a command that does not watch them.
+    /// Returns the rules in force, for a command that does not follow the file.
     pub fn load(self) -> CurrentRules {
         rules::load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
     }

@@ -1,4 +1,5 @@
-//! Edits a person must allow: asked in the approval queue, adopted after their yes. And what a correction teaches.
+//! Proposals, that is edits of the rules that a person must allow: put into the queue, adopted after their approval.
+//! Also explains what a correction teaches.
 
 use chrono::Duration;
 use serde_json::json;
@@ -15,10 +16,11 @@ use crate::{
     store::Write,
 };
 
-/// A rule can wait longer than a mail; never more than a fortnight.
+/// How long a proposal waits: longer than a mail, but not for ever.
 const PROPOSAL_LIFETIME: Duration = Duration::days(14);
 
 impl RulesUseCases<'_> {
+    /// Returns the proposal of a tested edit, with the item that asks about it.
     pub(in crate::app) fn build_proposal(self, tested: &TestedEdit, run_id: RunId) -> NewProposal {
         let now = self.app.clock.now();
         let edit = serde_json::to_value(tested).unwrap_or_default();
@@ -43,7 +45,8 @@ impl RulesUseCases<'_> {
         NewProposal { item, edit, evidence: tested.evidence.clone() }
     }
 
-    /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
+    /// Writes approved proposals into the rules. Returns how many. It can be called at any time: whoever records an
+    /// approval does it, and the worker does it again in case that process was killed.
     pub async fn adopt_approved_proposals(self) -> anyhow::Result<usize> {
         let waiting = self.app.store.read(|reader| reader.rules().proposals()).await?;
         if approved_proposals(&waiting).is_empty() {
@@ -52,7 +55,7 @@ impl RulesUseCases<'_> {
         let _turn = self.lock_files().await?;
         self.resolve_intended_versions().await?;
         let mut adopted = 0;
-        // Read again: another may have had the turn before.
+        // They are read again under the lock, because another process may have adopted them meanwhile.
         for yes in approved_proposals(&self.app.store.read(|reader| reader.rules().proposals()).await?) {
             adopted += usize::from(self.adopt_proposal(yes).await?);
         }
@@ -60,11 +63,12 @@ impl RulesUseCases<'_> {
         Ok(adopted)
     }
 
+    /// Writes one approved proposal into the rules. Returns false when it was not adopted.
     async fn adopt_proposal(self, yes: ApprovedProposal) -> anyhow::Result<bool> {
         let ApprovedProposal { item_id, tested, run_id } = yes;
         let was = self.read_files()?;
         if self.is_cut_off(&was.rules) {
-            // It waits until the file is whole again.
+            // The proposal waits until the file is whole again.
             return Ok(false);
         }
         let mut files = was.clone();
@@ -77,11 +81,12 @@ impl RulesUseCases<'_> {
             }
         }
         let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.app.clock.now());
-        // Changed meanwhile: the next look adopts it.
+        // If the file was changed meanwhile, the next call adopts it.
         Ok(matches!(self.rewrite(&was, draft).await?, RewriteOutcome::Version(_)))
     }
 
-    /// What the newest correction of this command teaches, in words; and its line goes into the day's file.
+    /// Appends the newest corrections to the reflection file. Returns, in words, what the newest one that `what`
+    /// accepts teaches.
     pub async fn log_and_explain_correction(
         self,
         what: impl Fn(&CorrectionRow) -> bool + Send + 'static,
@@ -104,7 +109,7 @@ impl RulesUseCases<'_> {
     }
 }
 
-/// What teaches no rule is noted all the same.
+/// Returns the message for a correction that teaches no rule.
 const fn no_rule_message(kind: CorrectionKind) -> &'static str {
     match kind {
         CorrectionKind::Edit | CorrectionKind::Reject | CorrectionKind::Respond => {

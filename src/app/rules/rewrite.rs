@@ -1,5 +1,6 @@
-//! Replacing the rules: intended in the database, done on the disk, kept in the database. A kill anywhere in between is
-//! found out by the next one to come by.
+//! Replaces the rules files in three steps: the new version is stored as intended, the files are replaced, the version
+//! is marked as live. After a kill at any point, the next process to hold the lock completes or discards the intended
+//! version.
 
 use std::path::Path;
 
@@ -17,25 +18,33 @@ use crate::{
     store::{Receipt, Write},
 };
 
-/// A version to be: both texts, and what is to be remembered with them.
+/// A version to be made: both files, and what is stored with them.
 pub(in crate::app) struct RulesVersionDraft {
     pub(in crate::app) files: RulesFiles,
+    /// Who makes it: `night`, `approval` or `rollback`.
     pub(in crate::app) who: &'static str,
     pub(in crate::app) run_id: String,
     pub(in crate::app) why: String,
     pub(in crate::app) edits: Vec<TestedEdit>,
-    /// A rollback's goal.
+    /// The version that a rollback restores.
     pub(in crate::app) back_to: Option<i64>,
+    /// What the version changes about learned entries; stored when it becomes live.
     pub(in crate::app) entry_changes: LiveRulesVersion,
 }
 
+/// The result of a rewrite.
 pub(in crate::app) enum RewriteOutcome {
+    /// There was nothing to change.
     Unchanged,
+    /// The files were replaced; this is the number of the version.
     Version(i64),
+    /// A person changed a file meanwhile. Nothing was replaced.
     ChangedMeanwhile,
 }
 
 impl RulesVersionDraft {
+    /// Returns the draft for what the nightly job learned. An entry that a person removed from the file counts as
+    /// unlearned.
     pub(in crate::app) fn from_nightly(
         findings: &LearningOutcome,
         material: &LearningInput,
@@ -43,7 +52,7 @@ impl RulesVersionDraft {
         at: Instant,
     ) -> Self {
         let mut entry_changes = entry_changes_of(&findings.adopted, &run_id.to_string(), at);
-        // Taken out by a person: a word like a rollback.
+        // A removal by a person counts like a rollback.
         let gone = material.tracked_entries.iter().filter(|kept| findings.taken_out.contains(&kept.name));
         entry_changes.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
         entry_changes.retired.extend(findings.taken_out.iter().cloned());
@@ -58,6 +67,7 @@ impl RulesVersionDraft {
         }
     }
 
+    /// Returns the draft for a proposal that a person approved.
     pub(in crate::app) fn from_approval(
         files: RulesFiles,
         item_id: ItemId,
@@ -72,6 +82,7 @@ impl RulesVersionDraft {
     }
 }
 
+/// Returns the edits in words, as the reason of the version.
 fn summarise_edits(edits: &[TestedEdit], taken_out: &[String]) -> String {
     if edits.is_empty() && !taken_out.is_empty() {
         return format!("you took out: {}", taken_out.join(", "));
@@ -82,7 +93,7 @@ fn summarise_edits(edits: &[TestedEdit], taken_out: &[String]) -> String {
     edits.iter().map(|tested| tested.words.as_str()).collect::<Vec<_>>().join("; ")
 }
 
-/// What is known about entries after these edits.
+/// Returns what these edits change about the learned entries.
 fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersion {
     let mut keep = LiveRulesVersion::default();
     for tested in edits {
@@ -90,7 +101,7 @@ fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRule
         match &tested.edit {
             RulesEdit::Retire { .. } => {
                 keep.retired.push(name);
-                // What was overruled is not learned again from the words before.
+                // An overruled entry is not learned again from the corrections before.
                 if !tested.evidence.is_empty() {
                     keep.unlearned.push((tested.key.clone(), "overruled".to_owned()));
                 }
@@ -110,7 +121,8 @@ fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRule
 }
 
 impl RulesUseCases<'_> {
-    /// The caller has the turn. `was` is what the draft was made from.
+    /// Replaces the files by a draft that was made from `was`. The caller must hold the lock. If a file is not what
+    /// `was` says, nothing is replaced.
     pub(in crate::app) async fn rewrite(
         self,
         was: &RulesFiles,
@@ -121,6 +133,7 @@ impl RulesUseCases<'_> {
         if files == *was && !remembers {
             return Ok(RewriteOutcome::Unchanged);
         }
+        // What the person wrote is kept before anything is replaced.
         self.save_hand_edited_version(was).await?;
         let now = self.app.clock.now();
         let new = NewRulesVersion {
@@ -135,14 +148,14 @@ impl RulesUseCases<'_> {
         let Receipt::Number(version) = self.app.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
             anyhow::bail!("the version was not numbered")
         };
-        // The rules last: once they are replaced, the version counts.
+        // The rules come last: once they are replaced, the version is in force.
         let changes = [
             (self.app.home.guidelines_file(), &was.guidelines, &files.guidelines),
             (self.app.home.rules_file(), &was.rules, &files.rules),
         ];
         self.expect_rules(&files.rules)?;
         for (nth, (path, old, new)) in changes.iter().enumerate() {
-            // A file that stays is looked at too: what is remembered is about these bytes.
+            // A file that stays the same is compared too, because the stored entries refer to exactly these bytes.
             let done = if old == new { check_unchanged(path, old)? } else { replace_if_unchanged(path, old, new)? };
             if done == FileReplaceOutcome::ChangedMeanwhile {
                 for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
@@ -158,7 +171,8 @@ impl RulesUseCases<'_> {
         Ok(RewriteOutcome::Version(version))
     }
 
-    /// Keeps rules without a learned part as the last good ones, for a file without one is otherwise taken for cut off.
+    /// Stores rules without a learned part as the last good rules before they are written, because a file without that
+    /// part would otherwise be taken for one that was cut off.
     fn expect_rules(self, rules: &str) -> std::io::Result<()> {
         match RuleSet::parse("rules/priority.yml", rules) {
             Ok(set) if set.learned_range().is_none() => keep_as_last_good(&self.app.home.last_good_rules(), rules),
@@ -166,7 +180,7 @@ impl RulesUseCases<'_> {
         }
     }
 
-    /// What a person wrote since the last version is a version of its own, so that there is a way back to it.
+    /// Stores what a person wrote since the last version as a version of its own, so that it can be restored.
     async fn save_hand_edited_version(self, files: &RulesFiles) -> anyhow::Result<()> {
         let last = self.app.store.read(|reader| Ok(reader.rules().versions()?.into_iter().next())).await?;
         if last.is_some_and(|last| last.rules == files.rules && last.guidelines == files.guidelines) {
@@ -189,8 +203,8 @@ impl RulesUseCases<'_> {
         Ok(())
     }
 
-    /// After a kill: an intended version whose bytes are on the disk is kept, any other is dropped. The caller has the
-    /// turn, so nobody is in the middle of one.
+    /// Resolves versions that a kill left as intended: one whose bytes are in the files becomes live, any other is
+    /// discarded. The caller must hold the lock, so that no rewrite is under way.
     pub(in crate::app) async fn resolve_intended_versions(self) -> anyhow::Result<()> {
         let (intended, last) = self
             .app
@@ -215,14 +229,17 @@ impl RulesUseCases<'_> {
     }
 }
 
+/// Checks that a file has these bytes.
 fn check_unchanged(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutcome> {
     Ok(if read_or_empty(path)? == bytes { FileReplaceOutcome::Done } else { FileReplaceOutcome::ChangedMeanwhile })
 }
 
+/// Returns the entry changes as stored with an intended version, so that a restart can complete it.
 fn encode_entry_changes(keep: &LiveRulesVersion) -> Value {
     json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.closes_proposal })
 }
 
+/// Returns the entry changes that were stored with a version.
 fn decode_entry_changes(version: &RulesVersionRow) -> LiveRulesVersion {
     let part = |name: &str| version.edits.pointer(&format!("/keep/{name}")).cloned().unwrap_or_default();
     LiveRulesVersion {
@@ -234,7 +251,7 @@ fn decode_entry_changes(version: &RulesVersionRow) -> LiveRulesVersion {
     }
 }
 
-/// What a version remembers about its entries.
+/// Returns the learned entries that a version added or changed.
 pub(in crate::app) fn learned_entries_of(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
     decode_entry_changes(version).learned
 }

@@ -1,4 +1,4 @@
-//! The versions of the rules: what changed, why, how it was tested, and the way back.
+//! The versions of the rules: history, comparison and rollback.
 
 use std::collections::BTreeSet;
 
@@ -20,17 +20,17 @@ use crate::{
     rules::{RuleSet, learned_range, replace_learned_section},
 };
 
-/// A version with what it changed, line by line, against the one before.
+/// A version of the rules.
 #[derive(Debug, Clone, Serialize)]
 pub struct RulesVersionDetail {
     #[serde(flatten)]
     pub row: RulesVersionRow,
-    /// It is what the files say now.
+    /// Whether the files are exactly this version now.
     pub current: bool,
 }
 
 impl RulesUseCases<'_> {
-    /// The newest first.
+    /// Returns all versions, the newest first.
     pub async fn history(self) -> anyhow::Result<Vec<RulesVersionDetail>> {
         let files = self.read_files_or_no_rules()?;
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
@@ -39,12 +39,13 @@ impl RulesUseCases<'_> {
         Ok(rows.into_iter().enumerate().map(detail).collect())
     }
 
-    /// Where each learned entry comes from.
+    /// Returns the learned entries, each with the corrections it comes from.
     pub async fn learned_entries(self) -> anyhow::Result<Vec<LearnedEntryRow>> {
         Ok(self.app.store.read(|reader| reader.rules().learned_entries()).await?)
     }
 
-    /// From a version to the file as it is; without one, what the newest version changed.
+    /// Returns the lines changed between a version and the file as it is; without a version, those of the newest
+    /// change.
     pub async fn diff(self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let now = self.read_files_or_no_rules()?;
@@ -58,7 +59,8 @@ impl RulesUseCases<'_> {
         Ok(diff_lines(&from, &to))
     }
 
-    /// Goes back to a version, or to the one before the newest. What a person wrote outside the marks since then stays.
+    /// Restores the learned part of a version, or of the one before the current one. What a person wrote outside the
+    /// marker lines stays. Returns the number of the new version that this makes.
     pub async fn roll_back(self, version: Option<i64>) -> anyhow::Result<i64> {
         let _turn = self.lock_files().await?;
         self.resolve_intended_versions().await?;
@@ -74,7 +76,9 @@ impl RulesUseCases<'_> {
                 .ok_or_else(|| NotFound("there is no earlier version; `adjutant rules history` shows them".into()))?,
         };
         let files = compose_files(&kept, target);
+        // A rollback that changes nothing is refused, because the person expected a change.
         ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
+        // The restored file must be valid before it replaces anything.
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
         let known = self.app.store.read(|reader| reader.rules().learned_entries()).await?;
         let mut keep = rollback_entry_changes(&rows, &known, &after, self.app.clock.now());
@@ -100,7 +104,8 @@ impl RulesUseCases<'_> {
     }
 }
 
-/// The version before what counts now. After a rollback that is the one before its goal: each further one goes further back.
+/// Returns the version before the one in force. After a rollback that is the one before its target, so that each
+/// further rollback goes further back.
 fn version_before_current<'r>(rows: &'r [RulesVersionRow], was: &RulesFiles) -> Option<&'r RulesVersionRow> {
     let now = rows.iter().find(|row| compose_files(was, row) == *was);
     let now = now.map(|row| row.edits.get("back_to").and_then(serde_json::Value::as_i64).unwrap_or(row.version));
@@ -108,7 +113,7 @@ fn version_before_current<'r>(rows: &'r [RulesVersionRow], was: &RulesFiles) -> 
     older.into_iter().find(|row| compose_files(was, row) != *was)
 }
 
-/// The files with what a version had learned. What a person wrote outside the marks stays.
+/// Returns the files with the learned part of a version. What a person wrote outside the marker lines stays.
 fn compose_files(was: &RulesFiles, target: &RulesVersionRow) -> RulesFiles {
     RulesFiles {
         rules: restore_learned_section(&was.rules, &target.rules),
@@ -116,12 +121,14 @@ fn compose_files(was: &RulesFiles, target: &RulesVersionRow) -> RulesFiles {
     }
 }
 
+/// Returns the version with this number.
 fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
     let found = rows.iter().find(|row| row.version == number);
     Ok(found.ok_or_else(|| NotFound(format!("there is no version {number}; `adjutant rules history` shows them")))?)
 }
 
-/// Entries that go are a person's word against them; entries that come back come with where they came from.
+/// Returns what a rollback changes about the learned entries. An entry that goes counts as unlearned, so that it is not
+/// learned again from the same corrections. An entry that comes back keeps its origin.
 fn rollback_entry_changes(
     rows: &[RulesVersionRow],
     known: &[LearnedEntryRow],
@@ -140,17 +147,18 @@ fn rollback_entry_changes(
     let missing = |name: &&&str| !known.iter().any(|row| row.name == ***name);
     for name in names.iter().filter(missing) {
         let source = rows.iter().flat_map(learned_entries_of).find(|row| row.name == **name);
-        // Wanted from now on, whatever spoke against it before.
+        // The entry counts from now on; corrections against it from before do not.
         keep.learned.extend(source.map(|row| LearnedEntryRow { made_at: now, ..row }));
     }
     keep
 }
 
-/// The target's bytes where a person has changed nothing since; else the person's file with the target's learned part.
+/// Returns the target's bytes if a person has changed nothing since, otherwise the person's file with the target's
+/// learned part.
 fn restore_learned_section(now: &str, target: &str) -> String {
     let marked = |text: &str| learned_range(text).is_some();
     let mendable = !now.trim().is_empty() && RuleSet::parse("rules/priority.yml", now).is_ok();
-    // Of a broken file nothing can be kept but a copy; it is a version of its own by then.
+    // Nothing of a broken file can be merged. It has been stored as a version of its own by then.
     if !mendable || replace_learned_section(now, None) == replace_learned_section(target, None) {
         return target.to_owned();
     }
@@ -158,6 +166,7 @@ fn restore_learned_section(now: &str, target: &str) -> String {
     if part.is_none() && !marked(now) { now.to_owned() } else { replace_learned_section(now, part) }
 }
 
+/// Does the same for the guidelines file.
 fn restore_guideline_lines(now: &str, target: &str) -> String {
     let without = |text: &str| guideline_lines::replace_lines(text, &[]);
     if without(now) == without(target) {

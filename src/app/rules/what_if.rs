@@ -1,4 +1,4 @@
-//! What another rules file would have made of the past: every task whose level would be another one.
+//! Compares another rules file with the rules in force on past tasks.
 
 use std::path::Path;
 
@@ -11,19 +11,22 @@ use crate::{
     rules::RuleSet,
 };
 
+/// Every past task whose priority another rules file would change.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct WhatIfReport {
-    /// Tasks that were looked at.
+    /// The number of tasks that were compared.
     pub past: usize,
     pub raised: usize,
     pub lowered: usize,
-    /// Tasks whose level a person set: it stands, but the file would say otherwise where the rules in force agree.
+    /// Tasks whose priority a person set and the rules in force agree with, but the file would not. Their priority
+    /// stays.
     pub against_your_word: usize,
     pub changes: Vec<WhatIfChange>,
-    /// What `rules check` has to say about the file.
+    /// The warnings of `rules check` about the file.
     pub warnings: Vec<String>,
 }
 
+/// A task whose priority the file would change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WhatIfChange {
     pub task_id: TaskId,
@@ -37,6 +40,7 @@ pub struct WhatIfChange {
 }
 
 impl RulesUseCases<'_> {
+    /// Ranks all past tasks by the file and by the rules in force, and reports the differences. Nothing is stored.
     pub async fn what_if(self, file: &Path) -> anyhow::Result<WhatIfReport> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
@@ -48,7 +52,7 @@ impl RulesUseCases<'_> {
     }
 }
 
-/// Shared between as many threads as there are cores: a person waits.
+/// Compares all tasks, on as many threads as there are cores, because a person waits for the result.
 fn replay_past_tasks(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> WhatIfReport {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = past.len().div_ceil(threads).max(1);
@@ -74,7 +78,7 @@ fn replay_past_tasks(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Insta
     }
 }
 
-/// An open task is ranked as of now, an ended one as of its beginning.
+/// Compares the two rankings of a task. An open task is ranked as of now, an ended one as of its creation.
 fn compare_rankings(task: &PastTask, old: &RuleSet, new: &RuleSet, now: Instant) -> Option<WhatIfChange> {
     let at = if task.status.is_terminal() { task.created_at } else { now };
     let (before, after) = (old.rank(&task.facts, at), new.rank(&task.facts, at));

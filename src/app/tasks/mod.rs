@@ -1,4 +1,5 @@
-//! Tasks as a person handles them.
+//! The use cases of tasks: listing, showing, adding, editing, reminders and invoices. Every change is one write of the
+//! store, which checks the life cycle and records the history.
 
 mod priority;
 mod ranking;
@@ -27,18 +28,19 @@ pub struct TaskDetail {
     pub history: Vec<HistoryRow>,
     pub effects: Vec<OutboxRow>,
     pub mail: Option<LedgerRow>,
-    /// Later mails about the same, with the evidence.
+    /// The later mails about the same, each with the evidence.
     pub follow_ups: Vec<FollowUp>,
-    /// Runs of it that wait for a cap, the grace, room in the queue or the end of a pause.
+    /// The task's runs that wait for a rate limit, a grace, room in the queue or the end of a pause.
     pub waits: Vec<RunRow>,
 }
 
-/// A task typed in by hand.
+/// A task that a person typed in.
 #[derive(Debug, Clone, Default)]
 pub struct NewTask {
     pub objective: String,
+    /// The priority that the person chose; without one, the rules decide.
     pub priority: Option<Priority>,
-    /// As typed and as an instant.
+    /// The deadline as it was typed, and as an instant.
     pub deadline: Option<(String, Instant)>,
 }
 
@@ -49,6 +51,7 @@ pub struct TaskUseCases<'a> {
 }
 
 impl TaskUseCases<'_> {
+    /// Returns the open tasks that are not snoozed, the most urgent first; with `all`, every task.
     pub async fn list(self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
         let now = self.app.clock.now();
         let mut rows = self.app.store.read(move |reader| reader.tasks().list(all, limit)).await?;
@@ -58,6 +61,7 @@ impl TaskUseCases<'_> {
         Ok(rows)
     }
 
+    /// Returns everything about a task. Facts or a mail that cannot be read are left out instead of failing the whole.
     pub async fn detail(self, reference: &str) -> anyhow::Result<TaskDetail> {
         let row = self.find(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
@@ -76,12 +80,13 @@ impl TaskUseCases<'_> {
         Ok(detail.await?)
     }
 
-    /// Does what the person wishes; the task after it.
+    /// Applies a person's edit to a task. Returns the task after the edit.
     pub async fn edit(self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
         let row = self.find(reference).await?;
         self.apply_edit(row.task.task_id, row.account, wish, why).await
     }
 
+    /// Stores an edit, and moves the task's reminder if its deadline changed. Returns the task after the edit.
     async fn apply_edit(
         self,
         task_id: TaskId,
@@ -97,7 +102,7 @@ impl TaskUseCases<'_> {
         self.find(&changed.to_string()).await
     }
 
-    /// When the reminder of a task comes after its deadline was changed.
+    /// Returns when the task's reminder comes after its deadline was changed; none when the edit changes no deadline.
     async fn reminder_time_after_edit(self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
         let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
         let facts = self.app.store.read(move |reader| reader.tasks().facts(task_id)).await?;
@@ -105,11 +110,12 @@ impl TaskUseCases<'_> {
         let (me, now) = (&self.app.config.me, self.app.clock.now());
         let time =
             || reminder_time(&ReminderRequest { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
-        // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
+        // A task without a date needs no reminder, unless the task itself is a reminder.
         Ok((due.is_some() || is_reminder(&kind)).then(time))
     }
 
-    /// "Remind me …" opens a reminder, with its time and how often it comes; anything else a task of the person's.
+    /// Adds a typed task. "Remind me …" makes a reminder with its time and recurrence, anything else a step for the
+    /// person.
     pub async fn add(self, mut new: NewTask) -> anyhow::Result<TaskRow> {
         let now = self.app.clock.now();
         let said = new.objective.trim().to_owned();
@@ -122,7 +128,7 @@ impl TaskUseCases<'_> {
             new.deadline = new.deadline.or(found);
         }
         let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
-        // Two tasks typed in the same second are two tasks.
+        // The random token keeps two equal tasks typed in the same second apart.
         let token = ulid::Ulid::generate().to_string();
         let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
         let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
@@ -134,6 +140,7 @@ impl TaskUseCases<'_> {
             NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };
+        // A priority that the person chose is also recorded as theirs below, so that no rule changes it later.
         let level = new.priority.unwrap_or_else(|| self.app.rules().load().rules.rank(&facts, now).level);
         let task = Task {
             task_id,
@@ -157,6 +164,7 @@ impl TaskUseCases<'_> {
         }
     }
 
+    /// Returns the facts of a typed task, with the person as its verified sender.
     fn facts_of_typed_task(self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
         let own = self.app.config.me.addresses.first().cloned().unwrap_or_default();
         Facts {
@@ -180,7 +188,7 @@ impl TaskUseCases<'_> {
         }
     }
 
-    /// A date as a person types it.
+    /// Parses a date that a person typed. Returns it as typed and as an instant.
     pub fn parse_deadline(self, typed: &str) -> anyhow::Result<(String, Instant)> {
         let when = crate::reading::parse_typed_date(typed, &self.app.config.me, self.app.clock.now());
         when.filter(|(_, at)| !has_misread_number(typed, at.utc().with_timezone(&self.app.config.me.time_zone)))
@@ -192,7 +200,7 @@ impl TaskUseCases<'_> {
             })
     }
 
-    /// A time to come as a person types it: a date, or "90m", "2h", "3d", "1w" from now.
+    /// Parses a future time that a person typed: a date, or "90m", "2h", "3d", "1w" from now.
     pub fn parse_future_time(self, typed: &str) -> anyhow::Result<Instant> {
         match parse_duration(typed) {
             Some(wait) => Ok(self.app.clock.now().plus(wait)),
@@ -204,19 +212,20 @@ impl TaskUseCases<'_> {
         Ok(self.app.store.read(|reader| reader.tasks().invoices()).await?)
     }
 
-    /// What is due now and nobody was shown.
+    /// Returns the reminders that are due and were not shown yet.
     pub async fn due_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
         let now = self.app.clock.now();
         Ok(self.app.store.read(move |reader| reader.tasks().due_reminders(now)).await?)
     }
 
-    /// What was shown in the last day, wherever: for a person who was not there.
+    /// Returns the reminders that were shown in the last day, for a person who was away from that terminal.
     pub async fn recent_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
         let since = self.app.clock.now().plus(-chrono::Duration::hours(24));
         Ok(self.app.store.read(move |reader| reader.tasks().reminders_shown_since(since)).await?)
     }
 
-    /// For after they were shown, never before: a kill in between shows one twice, and loses none.
+    /// Marks reminders as shown. Must be called after they were printed, never before: a crash in between shows a
+    /// reminder twice, and loses none.
     pub async fn mark_reminders_shown(self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
         let (now, zone) = (self.app.clock.now(), self.app.config.me.time_zone);
         let shown = |row: &ReminderRow| ShownReminder {
@@ -230,20 +239,22 @@ impl TaskUseCases<'_> {
     }
 }
 
+/// Returns the output that the remind step of a typed reminder has from the beginning.
 fn reminder_output(remind: &NewReminder) -> serde_json::Map<String, serde_json::Value> {
     let value = serde_json::json!({ "remind_at": remind.at, "every": remind.every });
     serde_json::Map::from_iter([("remind".to_owned(), value)])
 }
 
-/// Whether a number was typed that is neither the year nor the hour that was understood: "1 Jan 99999" is not 1 Jan.
+/// Returns whether a typed number is neither the year nor the time that was understood, as in "1 Jan 99999".
 fn has_misread_number(typed: &str, at: chrono::DateTime<chrono_tz::Tz>) -> bool {
     let understood = [at.format("%Y").to_string(), at.format("%H%M").to_string()];
     let mut numbers = typed.split(|c: char| !c.is_ascii_digit()).filter(|number| number.len() >= 4);
     numbers.any(|number| !understood.iter().any(|known| known == number))
 }
 
+/// Parses "90m", "2 hours", "3d" or "1 week". Returns none for anything else.
 fn parse_duration(typed: &str) -> Option<chrono::Duration> {
-    /// Longer waits are dates, and mistakes.
+    /// The largest number that is accepted; more is a mistake, or better typed as a date.
     const MOST: i64 = 10_000;
     let typed = typed.trim().trim_start_matches("in ").trim();
     let unit = typed.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Why a task has its priority: every rule tried, what matched, and what would change it.
+//! Explains a task's priority: every rule that was tried, what matched, and what would change it.
 
 use serde::Serialize;
 
@@ -9,23 +9,26 @@ use crate::{
     store::SkipUnreadable as _,
 };
 
+/// Why a task has its priority.
 #[derive(Debug, Serialize)]
 pub struct PriorityExplanation {
     pub task: TaskRow,
     /// What the rules in force say now.
     pub trace: Trace,
-    /// A person set the level: it stands, whatever the rules say.
+    /// Whether a person set the priority, which then stays whatever the rules say.
     pub set_by_hand: bool,
-    /// Why the sender's name does not count, when it does not.
+    /// Why the sender does not count as verified; none when it does.
     pub sender: Option<String>,
-    /// The rules file is broken; what counts instead speaks.
+    /// What is wrong with the rules file; the last good rules are in force meanwhile.
     pub rules_broken: Option<String>,
+    /// The priority that the task has.
     pub level: Priority,
-    /// Later mails about the same; each may have raised it.
+    /// The later mails about the same, each of which may have raised the priority.
     pub follow_ups: Vec<FollowUp>,
 }
 
 impl TaskUseCases<'_> {
+    /// Returns why the task has its priority. Fails when its facts cannot be read.
     pub async fn explain_priority(self, reference: &str) -> anyhow::Result<PriorityExplanation> {
         let row = self.find(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);

@@ -1,4 +1,4 @@
-//! Ranking open tasks again: on each new version of the rules, and once a day because deadlines come nearer.
+//! Ranks open tasks again: on each new version of the rules, and once a day because deadlines come nearer.
 
 use crate::{
     app::TaskUseCases,
@@ -7,10 +7,11 @@ use crate::{
     store::{StoreError, Write},
 };
 
+/// The setting with the version of the rules by which all tasks were last ranked.
 const RANKED_RULES_VERSION: &str = "rules_version";
 
 impl TaskUseCases<'_> {
-    /// How many tasks changed their level.
+    /// Ranks all open tasks again, except those that a person ranked. Returns how many changed their priority.
     pub async fn rerank(self, rules: &RuleSet, why: &str) -> anyhow::Result<usize> {
         let tasks = self.app.store.read(|reader| reader.tasks().rankable()).await?;
         let now = self.app.clock.now();
@@ -30,9 +31,9 @@ impl TaskUseCases<'_> {
             };
             match self.app.store.write(Write::Rerank(Box::new(rerank))).await {
                 Ok(_) => changed += usize::from(verdict.level != task.priority),
-                // Changed meanwhile: whoever changed it ranked it, or a person did.
+                // The task was changed meanwhile; whoever changed it also ranked it.
                 Err(StoreError::Conflict(_)) => {}
-                // It keeps its level; `doctor` names it.
+                // The task keeps its priority, and `doctor` names the row.
                 Err(error) if error.is_unreadable() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -40,7 +41,8 @@ impl TaskUseCases<'_> {
         Ok(changed)
     }
 
-    /// Ranks again when the rules are not those of the last time.
+    /// Ranks the open tasks again if the rules are not those of the last ranking. Returns how many changed their
+    /// priority.
     pub async fn rerank_if_rules_changed(self, rules: &RuleSet) -> anyhow::Result<usize> {
         let last = self.app.store.read(|reader| reader.settings().get(RANKED_RULES_VERSION)).await?;
         if last.as_deref() == Some(rules.version()) {
@@ -52,7 +54,8 @@ impl TaskUseCases<'_> {
         Ok(changed)
     }
 
-    /// Of a broken file the last good set counts, and that has ranked everything already.
+    /// Ranks the open tasks again by the rules in force. While the file is broken, these are the last good rules, which
+    /// have ranked everything already.
     pub(in crate::app) async fn rerank_by_current_rules(self) -> anyhow::Result<usize> {
         self.rerank_if_rules_changed(&self.app.rules().load().rules).await
     }

@@ -1,4 +1,4 @@
-//! An account as the worker follows it.
+//! An account as the worker follows it: where its mail is, and how it is taken in.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::{
     },
 };
 
-/// An account's way in, and the mailbox behind it.
+/// An account that the worker polls.
 pub struct FollowedAccount {
     pub intake: PolledIntake,
     pub location: MailLocation,
 }
 
-/// Where an account's mail lies.
+/// Where the mail of an account is, for the loop that waits for new mail.
 #[derive(Clone)]
 pub enum MailLocation {
-    /// Files that are watched.
+    /// A Maildir, whose folders are watched.
     Maildir(Arc<Maildir>),
-    /// With the pushes that wake it, where there are any.
+    /// A Gmail account, with the push subscription that wakes its poll if one is configured.
     Gmail { source: Arc<GmailSource>, push: Option<Arc<PushSubscription>> },
 }
 
@@ -40,6 +40,8 @@ impl std::fmt::Display for MailLocation {
 }
 
 impl WorkerUseCases<'_> {
+    /// Opens the source of an account and registers its mailbox with the outbox. Creates the sample mailbox at the
+    /// first start.
     pub(super) async fn follow_account(
         self,
         account: &AccountConfig,

@@ -1,4 +1,4 @@
-//! The lock on the data folder: whoever holds it is the worker.
+//! The lock on the data folder. The process that holds it is the worker.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -18,7 +18,8 @@ pub struct WorkerLockHeld {
 }
 
 impl WorkerUseCases<'_> {
-    /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
+    /// Tries to take the worker lock. It belongs to the returned open file: it is released when the process ends,
+    /// however it ends.
     pub(in crate::app) fn try_lock(self) -> anyhow::Result<Result<File, WorkerLockHeld>> {
         let path = self.app.home.lock_file();
         let mut options = OpenOptions::new();
@@ -43,7 +44,7 @@ impl WorkerUseCases<'_> {
         }
     }
 
-    /// The process that holds the worker role now.
+    /// Returns the process id of the worker; none when no process is the worker.
     pub(in crate::app) fn find_pid(self) -> Option<String> {
         let file = regular_file::open(&self.app.home.lock_file()).ok()?;
         match file.try_lock_shared() {

@@ -1,4 +1,8 @@
-//! The worker role: whoever holds the lock on the data folder takes mail in and works the graph. There is one.
+//! The worker role: the process that holds the lock on the data folder takes in mail and drives runs. There is at most
+//! one.
+//!
+//! Other commands may read and write the database at any time. Only the worker polls accounts, carries out effects and
+//! runs the nightly job.
 
 mod event;
 mod followed_account;
@@ -27,29 +31,31 @@ use crate::{
     witness::DataReplaced,
 };
 
-/// A pause that is worth waiting for at the start; a longer one is the loops' business.
+/// The longest pause of a rate limit that the first pass waits for; longer ones are left to the polling loop.
 const LONGEST_AWAITED_PAUSE: Duration = Duration::from_secs(1);
 
-/// How far the first look at an account has come.
+/// How much of an account's old mail is still to be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackfillProgress {
     pub account: String,
     pub left: u64,
 }
 
+/// The worker: everything that polls and drives runs. It holds the lock until it is dropped.
 pub struct Worker {
     pub app: App,
     pub engine: Engine,
     pub followed_accounts: Vec<FollowedAccount>,
     pub rules: watch::Receiver<Arc<CurrentRules>>,
     pub journal: ReflectionFiles,
-    /// Whether the files of reflections were compared with their rows.
+    /// Set once the reflection files were compared with their rows, which is needed once per process.
     reflections_repaired: tokio::sync::OnceCell<usize>,
-    /// Mail that is listed and not yet read, for doors that show it.
+    /// How many listed mails are still to be read, for an interface that shows it.
     pub backfill: watch::Sender<BackfillProgress>,
     policy: watch::Sender<Arc<EffectPolicy>>,
     model: Option<Arc<NodeModelCaller>>,
     stop: CancellationToken,
+    /// The open lock file. Closing it ends the worker role, so it is kept although nothing reads it.
     _lock: File,
 }
 
@@ -60,7 +66,7 @@ pub struct WorkerUseCases<'a> {
 }
 
 impl WorkerUseCases<'_> {
-    /// Takes the role, or says who has it.
+    /// Takes the worker role. Returns the process that has it if it is taken.
     pub async fn start(self) -> anyhow::Result<Result<Worker, WorkerLockHeld>> {
         match self.try_lock()? {
             Ok(lock) => {
@@ -73,11 +79,15 @@ impl WorkerUseCases<'_> {
         }
     }
 
-    /// Prepares everything a worker needs. The lock is held, and is one of the open files.
+    /// Prepares everything a worker needs. The lock is held and is one of the checked open files.
+    ///
+    /// The order matters: a restore is detected before any account is opened, so that no effect of a restored database
+    /// is carried out unchecked.
     async fn prepare(self, lock: File) -> anyhow::Result<Worker> {
         if !self.app.store.read(|reader| reader.documents().is_index_current()).await? {
             self.app.store.write(Write::RebuildSearchIndex).await?;
         }
+        // Vectors of another embedder or another place cannot be compared with new ones.
         self.app.memory.reset_if_origin_changed().await?;
         let stop = CancellationToken::new();
         let last_good = self.app.home.last_good_rules();
@@ -86,6 +96,7 @@ impl WorkerUseCases<'_> {
         let charter = watch::Sender::new(Arc::new(self.app.effects().load_policy()));
         let outbox = self.app.effects().build_outbox_with_policy(charter.subscribe())?;
         self.app.effects().note_policy_file().await?;
+        // The policy may have changed while no worker was running.
         self.app.approvals().reevaluate_parked_actions().await?;
         let mut intakes = Vec::new();
         for account in &self.app.config.accounts {
@@ -124,7 +135,8 @@ impl WorkerUseCases<'_> {
 }
 
 impl Worker {
-    /// Takes in what one account has and sets it going. A limit that is reached is a reason to look again, not trouble.
+    /// Takes in the new mail of one account and starts its runs. Returns the counts, and when to poll again if there is
+    /// more: a rate limit is a reason to come back, not an error.
     pub async fn poll_account(&self, followed: &FollowedAccount) -> anyhow::Result<(IntakeCounts, Option<Duration>)> {
         let _looking = followed.intake.poll_lock.lock().await;
         let mut tally = IntakeCounts::default();
@@ -137,6 +149,8 @@ impl Worker {
         Ok((tally, outcome?))
     }
 
+    /// Reads what the account has, batch by batch, and starts a run for each new mail. Stops early when the engine
+    /// stops; the cursor then stays where it is committed.
     async fn run_intake_pass(
         &self,
         intake: &PolledIntake,
@@ -158,23 +172,25 @@ impl Worker {
         Ok(pass.poll_again_after)
     }
 
-    /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
+    /// Takes in the mail of every account, waits until all runs are done, and reports. An account that cannot be
+    /// reached does not stop the others.
     pub async fn run_once(&self) -> anyhow::Result<PassReport> {
         self.run_pass(true).await
     }
 
-    /// The same, but nobody waits for the old mail of an account that has much of it: the loops go on with that.
+    /// Does the same, but does not wait for the old mail of an account that has much of it. The loops go on with that.
     pub async fn run_once_without_waiting(&self) -> anyhow::Result<PassReport> {
         self.run_pass(false).await
     }
 
+    /// Runs one pass: housekeeping, unfinished runs, the mail of every account, ranking, housekeeping again, embedding.
     async fn run_pass(&self, to_the_end: bool) -> anyhow::Result<PassReport> {
         self.app.check_data_folder()?;
         let before = self.app.mail().newest_id().await?;
         let mut troubles = Vec::new();
-        // What lies beside the database and cannot be used is said; the mail is read all the same.
+        // A file beside the database that cannot be used is reported; the mail is read all the same.
         troubles.extend(self.tend_or_say().await?);
-        // Once is enough: from here on every line is written by this worker.
+        // Once per process is enough: from here on every line is written by this worker.
         self.reflections_repaired.get_or_try_init(|| self.journal.reconcile(&self.app.store)).await?;
         self.engine.resume_unfinished_runs().await?;
         let mut tally = IntakeCounts::default();
@@ -194,6 +210,8 @@ impl Worker {
         Ok(report)
     }
 
+    /// Polls an account until it has no more mail, and adds up the counts. With `to_the_end`, also waits out long rate
+    /// limits.
     async fn drain_account(
         &self,
         followed: &FollowedAccount,
@@ -216,7 +234,7 @@ impl Worker {
         }
     }
 
-    /// Works what other commands left unfinished, and nothing else.
+    /// Works on unfinished runs that other commands left, and on nothing else.
     pub async fn finish_unfinished_runs(&self) -> anyhow::Result<()> {
         self.engine.resume_unfinished_runs().await?;
         self.engine.wait_until_idle().await;
@@ -226,8 +244,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Tends, and returns in words what of the files beside the database cannot be used. A database that fails is an error,
-    /// and so is a data folder that was replaced.
+    /// Runs the housekeeping. Returns, in words, which files beside the database cannot be used. A database that fails
+    /// or a data folder that was replaced is an error.
     async fn tend_or_say(&self) -> anyhow::Result<Option<String>> {
         match self.run_housekeeping().await {
             Ok(_) => Ok(None),
@@ -238,8 +256,8 @@ impl Worker {
         }
     }
 
-    /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one. While the file is broken, what
-    /// waits stays as it was asked.
+    /// Reads `rules/policy.yml` again. Under a new version, everything that waits for approval is judged again. While
+    /// the file is broken, waiting items stay as they are.
     pub async fn reload_policy(&self) -> anyhow::Result<()> {
         let (charter, problem) = match self.app.effects().try_load_policy() {
             Ok(charter) => (charter, None),
@@ -256,13 +274,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Everything between the database and the files beside it: the queue, the clock's word, the anchor of the audit.
+    /// Brings the database and the files beside it into agreement: the approval queue, expiry, approved proposals and
+    /// the anchor of the audit chain. Returns the items that will expire soon.
     pub async fn run_housekeeping(&self) -> anyhow::Result<Vec<ItemRow>> {
-        // The files of another database would be made to say what this one says.
+        // After a replacement the files belong to another database and must not be touched.
         self.app.check_data_folder()?;
         self.reload_policy().await?;
         let soon = self.app.approvals().expire_overdue().await?;
-        // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
+        // Each step runs even if another fails: an unusable queue must not keep the head of the audit chain from being
+        // recorded.
         let queue = self.app.approvals().reconcile_queue().await.map(drop);
         let proposals = self.app.rules().adopt_approved_proposals().await.map(drop);
         let noted = self.app.audit().evidence().record_head(&self.app.store, self.app.clock.now()).await;
@@ -270,6 +290,7 @@ impl Worker {
         Ok(soon)
     }
 
+    /// Stops the engine and the watchers, and records the cost of model calls that were cut off.
     pub async fn stop(self) {
         self.engine.stop().await;
         if let Some(model) = &self.model
@@ -284,6 +305,7 @@ impl Worker {
     }
 }
 
+/// Returns the run of a mail that was just entered into the ledger.
 fn new_mail_run(intake: &PolledIntake, fresh: EnteredMail) -> ActiveRun {
     let head = RunIdentity {
         run_id: fresh.run_id,

@@ -1,4 +1,4 @@
-//! What a command asks of the running daemon, or does itself when there is none.
+//! Requests of a command to the running daemon, or the same work done here when there is no daemon.
 
 use std::time::Duration;
 
@@ -10,11 +10,12 @@ use crate::{
     store::{Receipt, Write},
 };
 
-/// How long a command waits for the daemon before it says so.
+/// How long a command waits for the daemon before it gives up.
 const DAEMON_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl WorkerUseCases<'_> {
-    /// Works what is unfinished, if nobody else does. False when a daemon has the role: it notices by itself.
+    /// Works on unfinished runs if no other process is the worker. Returns false when one is: it resumes them by
+    /// itself.
     pub async fn try_finish_runs(self) -> anyhow::Result<bool> {
         match self.start().await? {
             Ok(worker) => {
@@ -26,12 +27,13 @@ impl WorkerUseCases<'_> {
         }
     }
 
-    /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
+    /// Waits until the runs that a command has just opened are done, by the daemon if there is one, otherwise here.
     pub async fn finish_runs(self) -> anyhow::Result<()> {
         let deadline = std::time::Instant::now() + DAEMON_TIMEOUT;
-        // Whoever has the role may be no daemon and end at any time: then it is done here.
+        // The worker may be a short command such as `once`. When it ends first, the runs are done here.
         while !self.try_finish_runs().await? {
-            // Read anew each time: a run that the daemon has deferred since, under pause for instance, is waited for no more.
+            // The list is read each time, so that a run which the daemon deferred meanwhile (for example by a pause) is
+            // not awaited.
             let now = self.app.clock.now();
             if self.app.store.read(move |reader| reader.runs().resumable(now)).await?.is_empty() {
                 break;
@@ -46,8 +48,8 @@ impl WorkerUseCases<'_> {
         Ok(())
     }
 
-    /// Leaves a request for the running daemon and waits for its answer. None when the role is free before that: it was
-    /// no daemon, or it has ended, and the asker can do it itself.
+    /// Stores a request for the running daemon and waits for its answer. Returns none when no process is the worker any
+    /// more; the caller can then do the work itself.
     pub async fn send_request(self, kind: RequestKind) -> anyhow::Result<Option<serde_json::Value>> {
         let ask = Write::AddRequest { kind, at: self.app.clock.now() };
         let Receipt::Number(request) = self.app.store.write(ask).await? else {
@@ -64,11 +66,14 @@ impl WorkerUseCases<'_> {
                 return Ok(Some(answer));
             }
             if self.find_pid().is_none() {
-                // Nobody is to do later what is now done here.
+                // The request is closed, so that no later daemon does again what is now done here.
                 self.app.store.write(Write::UpdateRequest { request, answer: Some("null".into()) }).await?;
                 return Ok(None);
             }
-            anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
+            anyhow::ensure!(
+                std::time::Instant::now() < deadline,
+                "the daemon has not answered yet; it may still do it"
+            );
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

@@ -1,14 +1,15 @@
-//! Several at once: chosen by number, each shown whole, and one word for all of them.
+//! Approves several items at once: chosen by number, each shown in full, confirmed by one word for all.
 
 use std::io;
 
 use super::{super::printer::Printer, print_item, terminal::Terminal, wording::headline};
 use crate::app::{App, ItemDetail, is_approvable};
 
-/// The only answer that approves a batch.
+/// The only answer that approves a batch. A whole word, so that no single key approves several items.
 pub(super) const YES: &str = "yes";
 
-/// The items that were chosen, shown and confirmed; none when the person thought better of it.
+/// Lets a person choose items, shows them in full and asks for confirmation. Returns the confirmed items; none when the
+/// person did not confirm.
 pub(super) fn choose<'a>(
     app: &App,
     terminal: &Terminal,
@@ -40,6 +41,7 @@ pub(super) fn choose<'a>(
     Ok(if answer.as_deref() == Some(YES) { chosen } else { Vec::new() })
 }
 
+/// Prints every chosen item in full, then a list of them.
 fn preview(app: &App, screen: Printer, chosen: &[&ItemDetail]) -> io::Result<()> {
     screen.print_line("")?;
     chosen.iter().try_for_each(|detail| print_item(app, screen, detail))?;
@@ -52,17 +54,19 @@ pub(super) fn how_many(count: usize) -> String {
     if count == 1 { "this one".to_owned() } else { format!("these {count}") }
 }
 
+/// Returns an item in one line, with the reason why it cannot be part of a batch.
 fn line(detail: &ItemDetail) -> String {
     let but = obstacle(detail).map_or_else(String::new, |why| format!(" — not in a batch: {why}"));
     format!("{}{but}", headline(detail))
 }
 
-/// Why it cannot be part of a batch.
+/// Returns why the item cannot be part of a batch.
 fn obstacle(detail: &ItemDetail) -> Option<String> {
-    if is_approvable(&detail.item) { detail.obstacle.clone() } else { Some("a yes is no answer to it".into()) }
+    if is_approvable(&detail.item) { detail.obstacle.clone() } else { Some("it cannot be approved".into()) }
 }
 
-/// "1,3-5" or "all" of the numbers that are there, each once, the smallest first. A range may span numbers that are not.
+/// Parses "1,3-5" or "all". Returns the chosen numbers that exist, sorted, each once. A range may include numbers that
+/// do not exist, but not only such.
 fn parse_numbers(typed: &str, there: &[i64]) -> Result<Vec<i64>, String> {
     let mut chosen = Vec::new();
     if typed.trim().eq_ignore_ascii_case("all") {

@@ -1,4 +1,4 @@
-//! One decision per command, for scripts and for those who like to type.
+//! One decision per command, for scripts and for people who prefer to type.
 
 use std::io::Read as _;
 
@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// Approves what was seen and nothing else: at a terminal it is shown and the person is asked, a script names the digest
-/// of each. Of several, all that can be are approved; the others are named, and the command fails.
+/// Approves exactly what was seen: on a terminal the items are shown and the person is asked; a script gives the digest
+/// of each. Of several items, all that can be approved are; the others are named, and the command fails.
 pub(super) async fn approve(
     app: &App,
     screen: Printer,
@@ -71,7 +71,8 @@ pub(super) async fn approve(
     }
 }
 
-/// Each item is what one of the digests was taken of, and each digest is of one of the items; else nothing is approved.
+/// Checks that every item has one of the digests, and that there are as many digests as items. Otherwise nothing is
+/// approved.
 fn ensure_seen_digests(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()> {
     if details.len() != sha256.len() {
         let words = format!("{} items and {} --sha256: each item needs its own", details.len(), sha256.len());
@@ -88,7 +89,7 @@ fn ensure_seen_digests(details: &[ItemDetail], sha256: &[String]) -> anyhow::Res
     Ok(())
 }
 
-/// Shows all of it, and asks. What is approved then is what was shown here.
+/// Shows all items and asks. What is approved afterwards is exactly what was shown here.
 fn ask_confirmation(app: &App, screen: Printer, details: &[ItemDetail]) -> anyhow::Result<bool> {
     for detail in details {
         print_item(app, screen, detail)?;
@@ -100,6 +101,7 @@ fn ask_confirmation(app: &App, screen: Printer, details: &[ItemDetail]) -> anyho
     Ok(answer.trim() == batch::YES)
 }
 
+/// Stores a decision other than an approval, and prints the result.
 pub(super) async fn decide(
     app: &App,
     screen: Printer,
@@ -111,17 +113,17 @@ pub(super) async fn decide(
     report(app, screen, &[id], verdict).await.map(drop)
 }
 
-/// Returns why what was approved has not been done, if it has ended so.
+/// Returns why an approved effect was not carried out, if it has ended that way.
 fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
     let row = detail.action.as_ref()?;
     let ended = matches!(row.state, OutboxState::Failed | OutboxState::NeedsHuman);
     ended.then(|| anyhow::anyhow!("number {} was approved, but {}: {}", detail.item.number, row.state, row.result))
 }
 
-/// Returns the items as they are after whoever works has come to them.
+/// Waits until the decided items have been worked on, and prints them. Returns the items as they are then.
 async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKind) -> anyhow::Result<Vec<ItemDetail>> {
     let alone = app.worker().try_finish_runs().await?;
-    // It is decided, whether or not a busy daemon has come to it yet.
+    // The decision is stored, whether or not a busy daemon has worked on it yet.
     if !alone && let Err(error) = app.worker().finish_runs().await {
         tracing::warn!("{error:#}");
     }
@@ -143,6 +145,7 @@ async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKin
     Ok(details)
 }
 
+/// Returns the result of a decision in one line, with the command that takes an approval back.
 fn describe_decision(app: &App, detail: &ItemDetail, verdict: DecisionKind, alone: bool) -> String {
     let task = detail.task.as_ref().map_or_else(String::new, |task| format!(" The task is {} now.", task.task.status));
     let Some(row) = &detail.action else { return format!("Decided: {verdict}.{task}") };
@@ -154,6 +157,7 @@ fn describe_decision(app: &App, detail: &ItemDetail, verdict: DecisionKind, alon
     format!("Decided: {verdict}. {}: {effect}{undo}.{task}{worker}", headline(detail))
 }
 
+/// Changes subject or text of a message, by options or in an editor. Shows the new item.
 pub(super) async fn edit(
     app: &App,
     screen: Printer,
@@ -189,6 +193,7 @@ pub(super) async fn edit(
     show_item(app, screen, &app.approvals().detail(&new.to_string()).await?)
 }
 
+/// Hides an item until a time, and says when it expires.
 pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) -> anyhow::Result<()> {
     let id = app.approvals().find_id(item).await?;
     let until = if until == "none" { None } else { Some(app.tasks().parse_future_time(until)?) };
@@ -200,12 +205,12 @@ pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) 
         let void = detail
             .item
             .expires_at
-            .map_or_else(String::new, |at| format!(" It is void at {}.", format_date_time(at, zone)));
+            .map_or_else(String::new, |at| format!(" It expires at {}.", format_date_time(at, zone)));
         screen.print_line(&format!("Hidden until {}.{void}", format_date_time(until, zone)))
     })
 }
 
-/// An item whose grace still runs, or an effect of the journal.
+/// Takes back an approval during its grace, or undoes an effect of the journal.
 pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow::Result<()> {
     let told = if let Ok(id) = app.approvals().find_id(reference).await
         && app.approvals().detail(&id.to_string()).await.is_ok()
@@ -223,11 +228,12 @@ pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow:
     screen.print_json_or(&serde_json::json!({ "undone": told }), |screen| screen.print_line(&told))
 }
 
+/// Lists the effects that can be undone.
 pub(super) async fn journal(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
     let rows = app.effects().list_undoable(limit).await?;
     screen.print_json_or(&rows, |screen| {
         if rows.is_empty() {
-            return screen.print_line("There is nothing to take back.");
+            return screen.print_line("There is nothing to undo.");
         }
         let line = |entry: &crate::model::JournalRow| {
             vec![

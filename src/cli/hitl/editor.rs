@@ -1,4 +1,4 @@
-//! Another wording, in the person's own editor: `Subject:`, an empty line, the text.
+//! Lets a person edit a message in their own editor: a `Subject:` line, an empty line, the text.
 
 use std::{
     env, fs,
@@ -16,11 +16,11 @@ use crate::{
     model::{ItemId, action::ComposedMessage},
 };
 
-/// Where neither `VISUAL` nor `EDITOR` says anything.
+/// The editors that are tried when neither `VISUAL` nor `EDITOR` is set.
 const FALLBACKS: [&str; 4] = ["editor", "nano", "vim", "vi"];
 const SUBJECT: &str = "Subject:";
 
-/// Subject and text as the person left them; none when nothing changed.
+/// Opens the message in an editor. Returns subject and text as the person left them; none when nothing changed.
 pub(super) fn edit_in_editor(
     app: &App,
     item: ItemId,
@@ -28,7 +28,7 @@ pub(super) fn edit_in_editor(
 ) -> anyhow::Result<Option<(String, String)>> {
     let file = Scratch::write(app.home.data().join(format!(".edit-{item}.txt")), &render_message(message))?;
     let editor = find_editor()?;
-    // Through the shell, as everywhere: the variable may hold arguments.
+    // Started by a shell, as other programs do, because the variable may contain arguments.
     let status = Command::new("sh")
         .arg("-c")
         .arg(format!("{editor} \"$1\""))
@@ -43,6 +43,7 @@ pub(super) fn edit_in_editor(
     Ok(parse_edited(message, &text))
 }
 
+/// Returns the command of the person's editor.
 fn find_editor() -> anyhow::Result<String> {
     let named = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
     let found = named("VISUAL").or_else(|| named("EDITOR")).or_else(|| {
@@ -59,7 +60,7 @@ fn render_message(message: &ComposedMessage) -> String {
     format!("{SUBJECT} {}\n\n{}\n", message.subject, message.body.trim_end())
 }
 
-/// An empty file changes nothing, and neither does one that says the same.
+/// Returns the edited subject and text; none for an empty file or one that says the same.
 fn parse_edited(message: &ComposedMessage, file: &str) -> Option<(String, String)> {
     let file = file.replace("\r\n", "\n");
     let (subject, text) = match file.strip_prefix(SUBJECT) {
@@ -77,7 +78,7 @@ fn parse_edited(message: &ComposedMessage, file: &str) -> Option<(String, String
     Some((subject, format!("{}{end}", text.trim_end())))
 }
 
-/// A file for the editor that nobody else reads and that is gone afterwards.
+/// A file for the editor that only this user can read and that is removed afterwards.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,4 +1,5 @@
-//! `hitl`: what waits for a person. Without an argument, on a terminal, a desk to decide at; else commands for scripts.
+//! `hitl` ("human in the loop"): the approval queue. Without a command, on a terminal, a screen to decide with single
+//! keys; otherwise one command per decision, for scripts.
 
 mod batch;
 mod command;
@@ -21,11 +22,14 @@ use crate::{
     model::{DecisionKind, ItemId, ItemRow, OutboxState, RunRow},
 };
 
-/// Grace that a person is kept waiting for after they have left the desk; the rest is left to the next worker.
+/// The longest remaining grace that the command waits for after the person has quit; a longer one is left to the next
+/// worker.
 const LONGEST_WAIT_SECONDS: i64 = 60;
 
+/// The notice that is shown wherever a decision would have an effect but effects are paused.
 const PAUSED_NOTICE: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
 
+/// Executes a `hitl` command; without one, opens the approval screen or, without a terminal, lists the queue.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
     let Some(command) = command else {
         let desk = !screen.is_json && terminal::is_interactive();
@@ -55,6 +59,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlComm
     }
 }
 
+/// Prints the queue, and the runs that wait for something other than a person.
 async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     let items = if all { app.approvals().list_with_snoozed().await? } else { app.approvals().list().await? };
     let waits = app.runs().list_deferred().await?;
@@ -98,7 +103,7 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     })
 }
 
-/// What nobody is asked about, but does not go on either.
+/// Prints the deferred runs: nobody is asked about them, but they do not go on yet either.
 fn print_deferred_runs(screen: Printer, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
     if waits.is_empty() {
         return Ok(());
@@ -116,14 +121,14 @@ fn show_item(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<
     screen.print_json_or(detail, |screen| print_item(app, screen, detail))
 }
 
-/// The whole page, as the desk shows it.
+/// Prints an item in full, as the approval screen shows it.
 fn print_item(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Result<()> {
     screen.print_line(&page::title(app, detail))?;
     let lines = page::item_page(app, detail).into_iter().chain(page::technical_lines(detail));
     lines.into_iter().try_for_each(|line| screen.print_line(&line.text))
 }
 
-/// Decides with keys, and says at the end what came of it.
+/// Opens the approval screen, and prints at the end what became of each decision.
 async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> {
     if app.approvals().list().await?.is_empty() {
         return list(app, screen, false).await;
@@ -145,7 +150,7 @@ async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> 
         .map_err(Into::into)
 }
 
-/// Without a daemon nobody else lets go what was approved here.
+/// Waits until the grace of approved effects has passed and carries them out, if no daemon does.
 async fn wait_out_grace(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<()> {
     let mut until = None;
     for id in ids {

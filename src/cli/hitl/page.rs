@@ -1,4 +1,4 @@
-//! One item as lines of text, drawn from the bytes that would be sent.
+//! An item as lines of text, made from the stored bytes that would be sent.
 
 use chrono_tz::Tz;
 use serde_json::Value;
@@ -18,17 +18,18 @@ use crate::{
     source::CalendarEvent,
 };
 
-/// The labels in front of the fields.
+/// The width of the labels in front of the fields.
 const LABEL_WIDTH: usize = 9;
-/// A tab is this many blanks: what it looks like must not depend on where it stands.
+/// The blanks that replace a tab, so that text looks the same wherever it stands.
 const TAB: &str = "    ";
 
+/// A line of a page before it is broken to the width of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageLine {
     pub(super) text: String,
-    /// To be looked at first.
+    /// Whether the line is shown emphasised, for what a person must notice.
     pub(super) is_emphasised: bool,
-    /// Where its further rows begin.
+    /// The indentation of the rows into which the line is broken.
     indent: usize,
 }
 
@@ -50,13 +51,13 @@ impl PageLine {
     }
 }
 
-/// What it is and how long it waits.
+/// Returns what the item is and when it expires.
 pub(super) fn title(app: &App, detail: &ItemDetail) -> String {
     let void = describe_expiry(&detail.item, app.clock.now(), app.config.me.time_zone);
     format!("number {}: {}, {void}", detail.item.number, describe_kind(detail))
 }
 
-/// Everything a person needs before a yes.
+/// Returns everything that a person needs to know before an approval.
 pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
     let zone = app.config.me.time_zone;
     let item = &detail.item;
@@ -83,7 +84,7 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
         lines.push(PageLine::field("On yes", &escape_and_truncate(&detail.on_yes, 600)));
     }
     if item.kind == ItemKind::FailedStep {
-        lines.push(PageLine::field("Choose", "retry does it again, skip goes on without it, cancel gives the task up"));
+        lines.push(PageLine::field("Choose", "retry does it again, skip goes on without it, cancel ends the task"));
     }
     if let Some(task) = &detail.task {
         let number = task.number.map_or_else(String::new, |number| format!("{number}: "));
@@ -111,7 +112,7 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
     lines
 }
 
-/// What only scripts and the doubtful want to read.
+/// Returns the ids and digests, for scripts and for verification.
 pub(super) fn technical_lines(detail: &ItemDetail) -> Vec<PageLine> {
     let mut lines = vec![PageLine::plain("")];
     if let Some(sha256) = &detail.item.action_sha256 {
@@ -121,6 +122,7 @@ pub(super) fn technical_lines(detail: &ItemDetail) -> Vec<PageLine> {
     lines
 }
 
+/// Returns recipients, subject and attachments of a message. Attachments and doubtful recipients are emphasised.
 fn message_header_lines(detail: &ItemDetail, message: &ComposedMessage) -> Vec<PageLine> {
     let mut lines = Vec::new();
     for (nth, to) in detail.recipients.iter().enumerate() {
@@ -140,7 +142,7 @@ fn message_header_lines(detail: &ItemDetail, message: &ComposedMessage) -> Vec<P
     lines
 }
 
-/// Which event an answer is about, and what the calendar has under the id that the inviter gave it.
+/// Returns which event an answer is about, and what the calendar has under the same id.
 fn invitation(item: &ItemRow, zone: Tz) -> Vec<PageLine> {
     let Some(facts) = item.body.pointer("/planned/invitation") else { return Vec::new() };
     let event = |value: &Value| {
@@ -171,7 +173,7 @@ fn invitation(item: &ItemRow, zone: Tz) -> Vec<PageLine> {
     lines
 }
 
-/// The text of a mail, line by line, with whatever would act on the screen written out.
+/// Returns the text of a mail, line by line. Characters that would act on the terminal are written out.
 fn body(text: &str) -> impl Iterator<Item = PageLine> {
     text.lines().map(|line| PageLine {
         indent: 2,
@@ -179,7 +181,7 @@ fn body(text: &str) -> impl Iterator<Item = PageLine> {
     })
 }
 
-/// The mail behind an item.
+/// Returns the mail that caused the item; none when there is none.
 pub(super) fn source_mail_lines(detail: &ItemDetail) -> Option<Vec<PageLine>> {
     let (mail, text) = (detail.mail.as_ref()?, detail.cause.as_ref()?);
     let mut lines = vec![
@@ -193,7 +195,7 @@ pub(super) fn source_mail_lines(detail: &ItemDetail) -> Option<Vec<PageLine>> {
     Some(lines)
 }
 
-/// Breaks lines to a width in columns, between words where there are any. Order within a line is the terminal's affair.
+/// Breaks lines to a width in columns, between words where possible. Right-to-left order is left to the terminal.
 pub(super) fn wrap(lines: &[PageLine], width: usize) -> Vec<PageLine> {
     let width = width.max(10);
     lines.iter().flat_map(|line| wrap_line(line, width)).collect()

@@ -34,19 +34,21 @@ const DEFAULT_SIZE: (usize, usize) = (80, 24);
 /// Whether the alternate screen is shown; the panic hook and the signal handlers must know it too.
 static IS_ALTERNATE_SCREEN: AtomicBool = AtomicBool::new(false);
 
+/// What the wait for a key brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyPress {
     Key(KeyCode),
     /// No key was pressed for one [`TICK`].
     Nothing,
-    /// The window has another size, or the program was suspended and goes on: what is on the screen is void.
+    /// The window was resized, or the program was suspended and continued: the screen must be drawn again.
     Redraw,
     /// The person (Ctrl-C, Ctrl-D), the terminal or the system wants the session to end.
     Quit,
 }
 
+/// The terminal during a session. Dropping it restores the terminal.
 pub(super) struct Terminal {
-    /// False where only whole lines can be read.
+    /// Whether single keys can be read; otherwise whole lines are.
     has_raw_mode: bool,
     /// Set by an interrupt that arrives while an editor has the terminal.
     stop: Arc<AtomicBool>,
@@ -58,6 +60,7 @@ pub(super) fn is_interactive() -> bool {
 }
 
 impl Terminal {
+    /// Takes the terminal over, and makes sure that it is restored on signals and panics.
     pub(super) fn open() -> io::Result<Self> {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let stop = Arc::new(AtomicBool::new(false));
@@ -202,6 +205,7 @@ fn read_line_by_keys() -> io::Result<Option<String>> {
     }
 }
 
+/// Removes the last characters from the text and from the screen.
 fn erase_last(text: &mut String, count: usize) -> io::Result<()> {
     for _ in 0..count {
         let Some(c) = text.pop() else { break };

@@ -1,4 +1,4 @@
-//! How items and people are called, the same in every list and on the screen.
+//! The wording of items and recipients, the same in every list and on the screen.
 
 use chrono_tz::Tz;
 
@@ -9,7 +9,7 @@ use crate::{
     policy::recipient::Standing,
 };
 
-/// What an item asks for, in a word or two.
+/// Returns what an item asks for, in a word or two.
 pub(super) fn describe_kind(detail: &ItemDetail) -> String {
     match (detail.item.kind, &detail.action) {
         (ItemKind::Action, Some(row)) => row.action.tool.replace('_', " "),
@@ -18,7 +18,7 @@ pub(super) fn describe_kind(detail: &ItemDetail) -> String {
     }
 }
 
-/// What is to be known about a recipient before a yes, and whether it is a warning.
+/// Returns what a person must know about a recipient before an approval, and whether it is a warning.
 pub(super) fn describe_recipient(to: &Recipient) -> (String, bool) {
     if to.standing == Some(Standing::Own) {
         return ("you".into(), false);
@@ -33,7 +33,7 @@ pub(super) fn describe_recipient(to: &Recipient) -> (String, bool) {
     (marks.join(", "), to.standing != Some(Standing::Thread) || !to.verified)
 }
 
-/// One line for a list or a preview: to whom, about what, how risky.
+/// Returns one line for a list: recipients, subject and risk class.
 pub(super) fn headline(detail: &ItemDetail) -> String {
     let Some(row) = &detail.action else { return escape_and_truncate(&detail.item.title, 120) };
     let Some(message) = row.action.effect.message() else {
@@ -45,12 +45,12 @@ pub(super) fn headline(detail: &ItemDetail) -> String {
     format!("{} · {} [{}]", to.join(", "), escape_and_truncate(&message.subject, 100), row.class)
 }
 
-/// The one thing that changes where an effect ends: whether it is a message that leaves.
+/// Returns whether the effect is a message that leaves the mailbox.
 pub(super) fn is_send(row: &OutboxRow) -> bool {
     matches!(row.action.effect, Effect::Send { .. })
 }
 
-/// When it is void if nobody says anything.
+/// Returns when the item expires if nobody decides.
 pub(super) fn describe_expiry(item: &ItemRow, now: Instant, zone: Tz) -> String {
     item.expires_at.map_or_else(
         || "stays until you decide".to_owned(),

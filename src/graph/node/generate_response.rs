@@ -1,4 +1,5 @@
-//! generate_response: sums up what was done, completes the task when every step is, and leaves a line to learn from.
+//! The node generate_response: sums up what was done, completes the task when every step is done, and writes the
+//! reflection that the nightly job learns from.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::{
     tool::Registry,
 };
 
+/// The node generate_response.
 pub(super) struct GenerateResponse {
     pub(super) me: Arc<Me>,
     pub(super) tools: Arc<Registry>,
@@ -41,6 +43,7 @@ impl Node for GenerateResponse {
 }
 
 impl GenerateResponse {
+    /// Returns the local date and the reflection of this run. It has facts and figures, never the text of a mail.
     fn build_reflection(
         &self,
         entry: &NodeInput<'_>,
@@ -71,7 +74,7 @@ impl GenerateResponse {
             steps_open: task.subtasks.iter().filter(|subtask| !subtask.done).count(),
             documents: entry.state.context_docs.len(),
             language: facts.language.clone(),
-            // The engine knows; a node asks nobody for what it does not need.
+            // The engine fills this in when it builds the checkpoint.
             feedback: RunFeedback::default(),
             cost: None,
         };
@@ -79,7 +82,7 @@ impl GenerateResponse {
     }
 }
 
-/// What was done is said by us; what it was about may be a model's sentence, and is marked as that.
+/// Appends the model's sentence about the subject, marked as "About". What was done is always stated by the program.
 fn append_model_summary(done: String, heard: Option<&ModelReply>) -> String {
     match heard.and_then(|heard| heard.answer::<generate_response::GenerateResponseAnswer>()) {
         Some(answer) => format!("{done} About: {}", answer.about.trim()),
@@ -87,7 +90,7 @@ fn append_model_summary(done: String, heard: Option<&ModelReply>) -> String {
     }
 }
 
-/// "Done: label, remind. Withheld: draft_reply. Waits for you: pay_invoice."
+/// Returns a summary such as "Done: label, remind. Withheld: draft_reply. Waits for you: pay_invoice."
 fn summarise_steps(task: &Task) -> String {
     let output = |step: &str| task.tool_output.as_ref().and_then(|output| output.get(step));
     let told = |step: &str, word: &str| {

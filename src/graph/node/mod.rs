@@ -1,4 +1,5 @@
-//! The five nodes. Each is a function of its state, the recorded replies and the time; what each may write is pinned.
+//! The five nodes. Each is a function of its state, the recorded replies and the time, and writes only the fields that
+//! [`writable_fields`] names.
 
 mod execute_tool;
 mod generate_response;
@@ -15,7 +16,7 @@ use crate::{
     tool::Registry,
 };
 
-/// One implementation for each name: the shipped five, or others of the same names in a bench or a test.
+/// One implementation for each node name: the shipped five, or others in a benchmark or a test.
 pub struct Nodes {
     pub plan_step: Box<dyn Node>,
     pub prioritise: Box<dyn Node>,
@@ -25,6 +26,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
+    /// Returns the five nodes of the product.
     pub fn shipped(me: &Arc<Me>, tools: &Arc<Registry>) -> Self {
         Self {
             plan_step: Box::new(plan_step::PlanStep { me: Arc::clone(me), tools: Arc::clone(tools) }),
@@ -49,7 +51,8 @@ impl Nodes {
     }
 }
 
-/// What a node may write: the contracts of the specification. Anything else is a fault of the node.
+/// Returns the fields that a node may write, by the contracts of the specification. The engine treats any other change
+/// as a failure of the node.
 pub const fn writable_fields(node: NodeName) -> &'static [&'static str] {
     match node {
         NodeName::PlanStep => &["state.tasks", "ledger"],
@@ -60,7 +63,7 @@ pub const fn writable_fields(node: NodeName) -> &'static [&'static str] {
     }
 }
 
-/// The first change a node had no right to make.
+/// Returns the first change that the node's contract does not allow.
 pub fn find_forbidden_change(node: NodeName, changes: &[Change]) -> Option<&Change> {
     changes.iter().find(|change| !writable_fields(node).contains(&change.written_field()))
 }

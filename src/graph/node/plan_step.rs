@@ -1,4 +1,5 @@
-//! plan_step: reads the mail, and opens a task for everything it asks for, or says why there is none.
+//! The node plan_step: reads a mail, and opens a task for each thing it asks for, links it to open tasks, or records
+//! why it is neither.
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::{
     tool::Registry,
 };
 
+/// The node plan_step, with the person it reads for and the tools that steps may name.
 pub(super) struct PlanStep {
     pub(super) me: Arc<Me>,
     pub(super) tools: Arc<Registry>,
@@ -44,7 +46,7 @@ impl Node for PlanStep {
             reading.reason = "a person said: this is a task".into();
         }
         let about = self.mail_facts(entry, mail, &known, &reading);
-        // Only what a server vouches for can have been learned about.
+        // Nothing is learned about unverified senders, because anybody can forge their address.
         if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
             let Some(taught) = entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::Taught { .. }))?
             else {
@@ -70,7 +72,7 @@ impl Node for PlanStep {
     }
 }
 
-/// What a person said about mails like this often enough.
+/// Overrides the reading by an entry of the learned rules: such mails are never tasks, or always.
 fn apply_learned_reading(reading: &mut Reading, taught: Option<TaskRuleMatch>, mail: &Mail, context: &ReadContext<'_>) {
     match taught {
         Some(taught) if !taught.opens && !reading.tasks.is_empty() => {
@@ -88,6 +90,7 @@ fn apply_learned_reading(reading: &mut Reading, taught: Option<TaskRuleMatch>, m
 }
 
 impl PlanStep {
+    /// Returns the facts of the mail, which rules match against.
     fn mail_facts(&self, entry: &NodeInput<'_>, mail: &Mail, known: &MailContext, reading: &Reading) -> Facts {
         let relation = Relation {
             known_contact: known.known_contact,
@@ -97,6 +100,10 @@ impl PlanStep {
         reading::collect_facts(mail, reading, entry.run.account.as_str(), &relation)
     }
 
+    /// Decides what the mail becomes, in this order: nothing because its sender is muted, a change of an event that a
+    /// task is about, a follow-up, nothing because it asks for nothing, or new tasks beside follow-ups.
+    ///
+    /// A person who declared the mail to be a task (`forced`) overrides muting and linking.
     fn open_or_link_tasks(
         &self,
         entry: &NodeInput<'_>,
@@ -140,6 +147,7 @@ impl PlanStep {
         step
     }
 
+    /// Returns the output that opens the planned tasks, each with a run of its own, and settles the mail as a task.
     fn open_tasks(
         &self,
         entry: &NodeInput<'_>,
@@ -167,6 +175,8 @@ impl PlanStep {
         step
     }
 
+    /// Returns a new task. Its id is derived from the arrival, the account, the mail's key and the ordinal, so that a
+    /// repeated visit opens the same task and not a second one.
     fn build_task(
         &self,
         entry: &NodeInput<'_>,
@@ -177,7 +187,8 @@ impl PlanStep {
         ordinal: usize,
     ) -> Task {
         let source = source(mail, known);
-        // What a person took back stays taken back: their second word opens a task of its own.
+        // A task that a person took back stays cancelled: when they declare the mail a task again, it opens another
+        // one.
         let (nth, run) = (ordinal.to_string(), entry.run.run_id.to_string());
         let mut parts = vec![entry.run.account.as_str(), &known.source_key, &nth];
         if entry.state.forced {
@@ -201,7 +212,7 @@ impl PlanStep {
     }
 }
 
-/// Gmail's own id, else the mail's, else what it says.
+/// Returns the task's source: Gmail's id of the mail, otherwise its Message-ID, otherwise the digest of its content.
 fn source(mail: &Mail, known: &MailContext) -> String {
     if known.kind == Some(MailboxKind::Gmail) {
         return format!("email:{}", known.source_key);
@@ -210,6 +221,7 @@ fn source(mail: &Mail, known: &MailContext) -> String {
     format!("email:{id}")
 }
 
+/// Returns the task's context: the person, the conversation, the deadline, and the evidence and warnings for a person.
 fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &ExtractedTask) -> TaskContext {
     let mut threads = vec![mail.thread.clone()];
     threads.extend(mail.message_id.iter().filter(|id| **id != mail.thread).cloned());
@@ -238,7 +250,7 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
     context
 }
 
-/// A run of its own for the task; where it starts is for the graph to say.
+/// Returns the run of a new task. Its first node is set by the engine, where the topology leads.
 fn task_run(entry: &NodeInput<'_>, known: &MailContext, task: &Task, facts: &Facts) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
@@ -259,13 +271,14 @@ fn task_run(entry: &NodeInput<'_>, known: &MailContext, task: &Task, facts: &Fac
     }
 }
 
+/// Returns the output that settles the mail as no task, with the reason.
 fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
     let facts = Facts { kind: kind.to_string(), ..facts };
     let settle = Change::Settle { state: MailState::NoTask, reason: reason.to_owned(), facts: Some(Box::new(facts)) };
     NodeOutput::from_move(Move::Skip { reason: reason.to_owned() }).with_changes(vec![settle])
 }
 
-/// The mail is about tasks that are there; the first of them is what the ledger names.
+/// Returns the output that links the mail to open tasks. The ledger names the first of them.
 fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, String)]) -> NodeOutput {
     let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link_change(task, &facts, evidence)).collect();
     let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
@@ -276,13 +289,14 @@ fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, S
     step
 }
 
+/// Returns the change that links the mail to one task.
 fn link_change(task: &RelatedTask, facts: &Facts, evidence: &str) -> Change {
     let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
     Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned(), event: None }
 }
 
-/// The organizer of an event has said something else about it: its task follows, and is worked anew unless the event is
-/// cancelled.
+/// Returns the output for a mail in which the organizer changes an event: its task takes over the change, and is worked
+/// again unless the event is cancelled.
 fn follow_event(
     entry: &NodeInput<'_>,
     known: &MailContext,
@@ -302,7 +316,8 @@ fn follow_event(
     step
 }
 
-/// Answers an event that was changed, as a new attempt.
+/// Returns the run that answers a changed event. It has a new generation, so that its effects are not those of the last
+/// answer.
 fn answer_run(entry: &NodeInput<'_>, known: &MailContext, task: &RelatedTask) -> NewRun {
     let (parent, task_id) = (entry.run.run_id.to_string(), task.task_id.to_string());
     NewRun {
@@ -319,7 +334,7 @@ fn answer_run(entry: &NodeInput<'_>, known: &MailContext, task: &RelatedTask) ->
     }
 }
 
-/// What a follow-up says may raise its task.
+/// Returns the run that ranks a task again after a follow-up, which may raise its priority.
 fn rank_run(entry: &NodeInput<'_>, task: &RelatedTask) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
@@ -334,6 +349,7 @@ fn rank_run(entry: &NodeInput<'_>, task: &RelatedTask) -> NewRun {
     }
 }
 
+/// Returns how the mail reached the person: directly, by a list or as a copy.
 fn addressed(mail: &Mail, known: &MailContext, me: &Me) -> Addressed {
     if known.direction == Direction::Out || mail.to.iter().any(|address| me.is_me(address)) {
         Addressed::To

@@ -1,4 +1,5 @@
-//! prioritise: the rules give the task its level, and it is ready. A later look may raise it, never lower it.
+//! The node prioritise: the rules give the task its priority, and the task becomes ready. A later run can raise the
+//! priority, never lower it, and never touches one that a person set.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use crate::{
     model::{Change, Me, Move, RunKind, TaskStatus},
 };
 
+/// The node prioritise.
 pub(super) struct Prioritise {
     pub(super) me: Arc<Me>,
 }
@@ -41,7 +43,8 @@ impl Node for Prioritise {
     }
 }
 
-/// The only thing a model says about a level. A follow-up can make a task more urgent, never less.
+/// Returns the urgency that the model estimated, which is all that a model contributes to a priority. A follow-up can
+/// make a task more urgent, never less.
 fn model_urgency(entry: &NodeInput<'_>, heard: &ModelReply) -> Option<f64> {
     let scored = heard.answer::<prioritise::PrioritiseAnswer>()?.urgency;
     let known = entry.state.facts.as_ref().map_or(0.0, |facts| facts.urgency);

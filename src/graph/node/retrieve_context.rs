@@ -1,4 +1,4 @@
-//! retrieve_context: earlier mails and tasks of the same request, conversation, person and invoice.
+//! The node retrieve_context: finds earlier mails and tasks about the same request, conversation, person or invoice.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use crate::{
     model::{Change, ContextDoc, Move},
 };
 
+/// The node retrieve_context.
 pub(super) struct RetrieveContext;
 
 impl Node for RetrieveContext {
@@ -17,7 +18,7 @@ impl Node for RetrieveContext {
             let objective = entry.state.task.as_ref().map(|task| task.objective.clone()).unwrap_or_default();
             return Ok(NodeOutput::from_call(Call::Recall {
                 mail_id: entry.state.mail_id,
-                // A mail that answers nothing has no conversation yet.
+                // A mail that is not a reply has no conversation yet.
                 thread: entry
                     .mail
                     .filter(|mail| !mail.references.is_empty())
@@ -33,6 +34,7 @@ impl Node for RetrieveContext {
     }
 }
 
+/// Returns the fingerprint of the invoice that the task is about: its number together with the sender.
 fn invoice_fingerprint(entry: &NodeInput<'_>) -> Option<String> {
     let number = entry.state.task.as_ref()?.context.more.get("invoice_number")?.as_str()?;
     fingerprint::of_invoice(&entry.mail?.from.addr, number)

@@ -1,6 +1,6 @@
-//! What nodes ask a model for, and what they make of its words. Without words everything is as it was.
-//!
-//! Which tasks there are, their facts, their class and their end are decided before a model is asked, and stay.
+//! What nodes ask a model for, and what they do with its wording. Which tasks there are, their facts, their risk class
+//! and their end are decided before a model is called, and do not change. Without a usable reply, everything stays as
+//! the program worded it. People and addresses are replaced by handles before a text goes to the model.
 
 use std::sync::Arc;
 
@@ -17,18 +17,23 @@ use crate::{
     tool::{Registry, ReplyWording, ThreadMail},
 };
 
-/// In a task's context: who worded what.
+/// The key in a task's context that says who worded its objective.
 const WORDED_BY: &str = "worded_by";
+/// The key in a task's context that says who found its deadline.
 const DEADLINE_BY: &str = "deadline_by";
+/// The value of both keys when it was the model.
 const MODEL: &str = "model";
-/// Of the conversation beside the mail at hand.
+/// How many earlier mails of the conversation the model is shown.
 const MOST_EARLIER: usize = 6;
+/// How many characters of an objective, a title or an earlier mail the model is shown.
 const LONGEST_LINE: usize = 300;
 
+/// Returns the output that calls the model; none when the prompt could not be built.
 fn request_model_call(inquiry: Option<PromptInput>) -> Option<NodeOutput> {
     inquiry.map(|inquiry| NodeOutput::from_call(Call::Model { inquiry: Box::new(inquiry) }))
 }
 
+/// Returns the tasks that the output opens.
 fn opened_tasks(step: &NodeOutput) -> impl Iterator<Item = &Task> {
     step.changes.iter().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_ref()),
@@ -36,11 +41,12 @@ fn opened_tasks(step: &NodeOutput) -> impl Iterator<Item = &Task> {
     })
 }
 
+/// Returns the name under which the model is shown the nth task.
 fn task_handle(nth: usize) -> String {
     format!("T{}", nth + 1)
 }
 
-/// Better words for the tasks this step opens; none when it opens none.
+/// Returns the call for a better wording of the tasks that this output opens; none when it opens none.
 pub(super) fn request_plan_wording(step: &NodeOutput, mail: &Mail, me: &Me, language: &str) -> Option<NodeOutput> {
     let cast = Anonymiser::for_mail(mail, me);
     let tasks: Vec<_> = opened_tasks(step)
@@ -64,7 +70,7 @@ pub(super) fn request_plan_wording(step: &NodeOutput, mail: &Mail, me: &Me, lang
     request_model_call(data.to_prompt_input())
 }
 
-/// The same step with better words, in the tasks and in the runs that will work them.
+/// Returns the output with the model's wording, in the tasks and in the runs that will work on them.
 pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &ModelReply, tools: &Registry) -> NodeOutput {
     let Some(answer) = heard.answer::<plan_step::PlanStepAnswer>() else { return step };
     let tasks = step.changes.iter_mut().filter_map(|change| match change {
@@ -82,18 +88,21 @@ pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &ModelReply, tools
     step
 }
 
+/// Applies the model's wording to a task, and marks in its context what a model wrote. A deadline or a step is only
+/// added, never changed or removed.
 fn reword_task(task: &mut Task, worded: &plan_step::RewordedTask, tools: &Registry) {
     let objective = worded.objective.trim();
     if objective != task.objective {
         objective.clone_into(&mut task.objective);
         task.context.more.insert(WORDED_BY.into(), Value::from(MODEL));
     }
-    // Shown, not ranked by: the facts keep what was read.
+    // The deadline is shown but does not count for the priority: the facts keep what the program read.
     if task.context.deadline.is_none() && !worded.deadline.is_empty() {
         task.context.deadline = Some(worded.deadline.clone());
         task.context.more.insert(DEADLINE_BY.into(), Value::from(MODEL));
     }
-    // Only beside a step of the person's, for a task whose steps are all the agent's ends with them.
+    // Steps are added only if the task has a step of the person. A task that has only steps of the agent would
+    // otherwise end with steps that a model added.
     let person = task.subtasks.iter().position(|subtask| tools.get(&subtask.step).is_none());
     let Some(person) = person else { return };
     for extra in &worded.steps {
@@ -104,6 +113,7 @@ fn reword_task(task: &mut Task, worded: &plan_step::RewordedTask, tools: &Regist
     }
 }
 
+/// Returns the call for the model's estimate of the urgency.
 pub(super) fn request_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Anonymiser::for_mail(mail, me);
     let data = prioritise::PrioritiseData {
@@ -115,6 +125,7 @@ pub(super) fn request_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeO
     request_model_call(data.to_prompt_input())
 }
 
+/// Returns the call for the wording of a reply, with the conversation and samples of the person's style.
 pub(super) fn request_draft(
     entry: &NodeInput<'_>,
     mail: &Mail,
@@ -146,7 +157,7 @@ pub(super) fn request_draft(
     request_model_call(data.to_prompt_input())
 }
 
-/// The words for a draft, if the model had any.
+/// Returns the wording of a draft; none when the model had no usable answer or chose not to reply.
 pub(super) fn draft_wording(heard: &ModelReply) -> Option<ReplyWording> {
     let answer = heard.answer::<draft_reply::DraftReplyAnswer>()?;
     (answer.action == draft_reply::ReplyChoice::Reply).then(|| ReplyWording {
@@ -156,6 +167,7 @@ pub(super) fn draft_wording(heard: &ModelReply) -> Option<ReplyWording> {
     })
 }
 
+/// Returns the call for one sentence about what the task was about.
 pub(super) fn request_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Anonymiser::for_mail(mail, me);
     let data = generate_response::GenerateResponseData {
@@ -172,6 +184,7 @@ fn language(entry: &NodeInput<'_>) -> String {
     entry.state.facts.as_ref().map(|facts| facts.language.clone()).unwrap_or_default()
 }
 
+/// Returns the titles of the context documents, with people replaced by handles.
 fn related(entry: &NodeInput<'_>, cast: &Anonymiser) -> Vec<String> {
     entry.state.context_docs.iter().map(|doc| cast.redact(&doc.title, LONGEST_LINE)).collect()
 }

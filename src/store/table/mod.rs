@@ -1,4 +1,7 @@
-//! All SQL: one folder per area, one file per concern. Functions are named after intent.
+//! All SQL of the program: one folder per area, one file per concern.
+//!
+//! A function is named after its intent and takes and returns plain values. The helpers below decide what happens to a
+//! row that cannot be read: a list skips it, a single read returns an error.
 
 pub(super) mod account;
 pub(super) mod approval;
@@ -21,7 +24,7 @@ use serde::de::DeserializeOwned;
 use super::error::{Result, StoreContext, is_unreadable, log_skipped_row};
 use crate::model::ReplyJson;
 
-/// A text column as the type it stands for.
+/// Parses a text column as the type it stands for.
 fn parse_column<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
 where
     T: FromStr,
@@ -30,6 +33,7 @@ where
     row.get_ref(column)?.as_str()?.parse().map_err(|error| unreadable_column_error(column, error))
 }
 
+/// Parses a text column as the type it stands for; null is none.
 fn parse_optional_column<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
 where
     T: FromStr,
@@ -39,31 +43,33 @@ where
     text.map(|text| text.parse().map_err(|error| unreadable_column_error(column, error))).transpose()
 }
 
-/// SQL for a value out of a JSON column; null where the column holds none. Without the question one row that is no JSON
-/// would fail the statement.
+/// Returns SQL for a value in a JSON column; null where there is none. The check is needed because one row with invalid
+/// JSON would fail the whole statement.
 fn json_extract_sql(column: &str, path: &str) -> String {
     format!("CASE WHEN json_valid({column}) THEN json_extract({column}, '{path}') END")
 }
 
-/// A text column that holds JSON.
+/// Decodes a text column that holds JSON.
 fn decode_json_column<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable_column_error(column, error))
 }
 
-/// As it stands: whoever asked for it reads it.
+/// Returns a recorded reply as stored. Only whoever asked for the reply knows its type and decodes it.
 fn read_reply_column(row: &Row<'_>, column: usize) -> rusqlite::Result<ReplyJson> {
     row.get(column).map(ReplyJson::from_recorded)
 }
 
+/// Returns the error by which an unreadable row is recognised later.
 fn unreadable_column_error(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 
-/// One statement, compiled once per connection; the count of rows it changed.
+/// Runs a statement, compiled once per connection. Returns the number of rows that it changed.
 fn execute(connection: &Connection, sql: &str, params: impl Params, doing: &str) -> Result<usize> {
     connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).context(doing)
 }
 
+/// Returns the first row, or none when there is no row. A row that cannot be read is an error.
 fn query_optional<T>(
     connection: &Connection,
     sql: &str,
@@ -76,7 +82,8 @@ fn query_optional<T>(
     rows.next().transpose().context(doing)
 }
 
-/// Every row that can be read; one that cannot is left out, so that it fails no list, no loop and no night.
+/// Returns every row that can be read. One that cannot is skipped and logged, so that it fails no list, no loop and no
+/// nightly job.
 fn query_readable<T>(
     connection: &Connection,
     sql: &str,
@@ -87,7 +94,7 @@ fn query_readable<T>(
     query_readable_up_to(connection, sql, params, doing, usize::MAX, map)
 }
 
-/// The first row that can be read, where it does not matter which one it is.
+/// Returns the first row that can be read, for queries where any of the rows will do.
 fn query_first_readable<T>(
     connection: &Connection,
     sql: &str,
@@ -98,6 +105,7 @@ fn query_first_readable<T>(
     Ok(query_readable_up_to(connection, sql, params, doing, 1, map)?.pop())
 }
 
+/// Returns at most `most` rows that can be read, and skips the others.
 fn query_readable_up_to<T>(
     connection: &Connection,
     sql: &str,
@@ -121,7 +129,7 @@ fn query_readable_up_to<T>(
     Ok(found)
 }
 
-/// Every row, or an error: for rows that mean something only together.
+/// Returns every row or an error, for rows that mean something only together.
 fn query_all<T>(
     connection: &Connection,
     sql: &str,

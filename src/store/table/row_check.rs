@@ -1,6 +1,6 @@
-//! Every stored row, read as what it stands for: the rows that lists leave out are found and named here.
+//! Reads every stored row as the type it stands for, to find and name the rows that lists skip.
 //!
-//! A column that is read as a type anywhere has its line below. Whatever is not in the list is plain text.
+//! A column that is read as a type anywhere must be listed below. A column that is not in the list is plain text.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -24,30 +24,33 @@ use crate::{
     },
 };
 
-/// Why a text is not what its column says; none when it is.
+/// Returns why a text is not what its column stands for; none when it is.
 type Check = fn(&str) -> Option<String>;
 
+/// A table with the columns that are checked.
 struct CheckedTable {
     name: &'static str,
-    /// By what a person finds the row.
+    /// The SQL expression by which a person finds the row.
     key: &'static str,
     columns: &'static [(&'static str, Check)],
 }
 
+/// Checks a text column that is parsed as a type.
 fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
     text.parse::<T>().err().map(|error| error.to_string())
 }
 
+/// Checks a text column that holds JSON of a type.
 fn check_json<T: DeserializeOwned>(text: &str) -> Option<String> {
     serde_json::from_str::<T>(text).err().map(|error| error.to_string())
 }
 
-/// Empty before the end.
+/// Checks JSON in a column that is empty until its row has ended.
 fn check_json_or_empty<T: DeserializeOwned>(text: &str) -> Option<String> {
     if text.is_empty() { None } else { check_json::<T>(text) }
 }
 
-/// `task:<ulid>` or `mail:<n>`.
+/// Checks the key of a document: `task:<ulid>` or `mail:<n>`.
 fn check_document_key(doc: &str) -> Option<String> {
     match doc.split_once(':') {
         Some(("task", id)) => check_parses::<TaskId>(id),
@@ -56,6 +59,7 @@ fn check_document_key(doc: &str) -> Option<String> {
     }
 }
 
+// Short names, so that the table below stays readable.
 const AT: Check = check_parses::<Instant>;
 const DAY: Check = check_parses::<NaiveDate>;
 const TASK: Check = check_parses::<TaskId>;
@@ -74,6 +78,7 @@ const fn checked_table(
     CheckedTable { name, key, columns }
 }
 
+/// Every table with typed columns.
 const TABLES: &[CheckedTable] = &[
     checked_table(
         "account",
@@ -274,14 +279,16 @@ const TABLES: &[CheckedTable] = &[
     ),
 ];
 
+/// The typed columns of facts, which two tables share.
 const FACTS: &[(&str, Check)] =
     &[("addressed", check_parses::<Addressed>), ("due_at", AT), ("urgency_origin", check_parses::<UrgencyOrigin>)];
 
-/// As many as a person reads; the rest is a number.
+/// The number of rows that are named. A person reads no more; the rest is only counted.
 const MAX_NAMED_ROWS: usize = 20;
 
 impl StoreReader<'_> {
-    /// Reads every row of every table. Returns how many cannot be read as what they stand for, and names the first.
+    /// Reads every row of every table. Returns how many cannot be read as what they stand for, and names the first of
+    /// them.
     pub fn unreadable_rows(&self) -> Result<UnreadableRows> {
         let mut found = UnreadableRows::default();
         for table in TABLES {
@@ -290,6 +297,7 @@ impl StoreReader<'_> {
         Ok(found)
     }
 
+    /// Checks the rows of one table. The first bad column of a row is reported.
     fn check_table(&self, table: &CheckedTable, found: &mut UnreadableRows) -> Result<()> {
         let doing = "looking for unreadable rows";
         let columns = table.columns.iter().map(|(column, _)| *column).collect::<Vec<_>>().join(", ");
@@ -299,6 +307,7 @@ impl StoreReader<'_> {
         while let Some(row) = rows.next().context(doing)? {
             let problem = table.columns.iter().enumerate().find_map(|(nth, (column, check))| {
                 let problem = match row.get_ref(nth).ok()? {
+                    // Whether a column may be null is enforced by the schema.
                     ValueRef::Null => None,
                     value => value.as_str().map_or_else(|error| Some(error.to_string()), check),
                 };

@@ -1,4 +1,4 @@
-//! Small values the program remembers about itself.
+//! Named values that the program remembers about itself: the pause, the epoch, versions of caches.
 
 use rusqlite::Connection;
 
@@ -8,14 +8,16 @@ use crate::{
     store::{StoreReader, error::Result},
 };
 
+/// Stores a named value, replacing the one before.
 pub(in crate::store) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
     let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
     execute(connection, sql, (name, value), "remembering a setting").map(drop)
 }
 
-/// Every effect is held while it is not empty.
+/// The setting that is not empty while all effects are paused.
 pub(super) const PAUSED: &str = "paused";
 
+/// Pauses or resumes all effects, with a line in the audit chain.
 pub(in crate::store) fn set_paused(connection: &Connection, on: bool, at: Instant) -> Result<()> {
     set(connection, PAUSED, if on { "1" } else { "" })?;
     let entry = AuditEntry {
@@ -34,6 +36,7 @@ pub(in crate::store) fn set_paused(connection: &Connection, on: bool, at: Instan
 pub struct SettingReader<'a>(pub(in crate::store) &'a Connection);
 
 impl SettingReader<'_> {
+    /// Returns a named value; none when it was never stored.
     pub fn get(self, name: &str) -> Result<Option<String>> {
         query_optional(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| {
             row.get(0)
@@ -42,7 +45,7 @@ impl SettingReader<'_> {
 }
 
 impl StoreReader<'_> {
-    /// Changes whenever another connection has committed.
+    /// Returns a number that changes whenever another connection has committed.
     pub fn data_version(&self) -> Result<i64> {
         query_optional(self.0, "PRAGMA data_version", [], "looking for changes", |row| row.get(0))
             .map(Option::unwrap_or_default)
@@ -50,6 +53,7 @@ impl StoreReader<'_> {
 }
 
 impl SettingReader<'_> {
+    /// Returns whether all effects are paused.
     pub fn is_paused(self) -> Result<bool> {
         Ok(self.get(PAUSED)?.is_some_and(|value| !value.is_empty()))
     }

@@ -36,7 +36,7 @@ impl ApprovalScreen<'_> {
             }
             (ItemKind::FailedStep, 'W') if doubt => self.submit_decision(DecisionKind::Sent, "").await,
             (ItemKind::Action | ItemKind::FailedStep, 'C') => {
-                self.decide_with_reason(DecisionKind::Cancel, "Give the task up. Why? (Enter: no reason, Esc: back) ")
+                self.decide_with_reason(DecisionKind::Cancel, "Cancel the task. Why? (Enter: no reason, Esc: back) ")
                     .await
             }
             _ => {
@@ -44,7 +44,7 @@ impl ApprovalScreen<'_> {
                 return Ok(());
             }
         };
-        // A refusal is an answer, not the end of the session.
+        // A refused decision is shown and does not end the session.
         if let Err(error) = outcome {
             self.notice = format!("Not done: {error:#}");
             self.refresh_queue().await?;
@@ -52,6 +52,7 @@ impl ApprovalScreen<'_> {
         Ok(())
     }
 
+    /// Approves the shown item, if nothing stands in the way and its end was on the screen.
     async fn approve(&mut self) -> anyhow::Result<()> {
         let obstacle = self.detail.as_ref().and_then(|detail| detail.obstacle.clone());
         if let Some(obstacle) = obstacle {
@@ -65,6 +66,7 @@ impl ApprovalScreen<'_> {
         self.submit_decision(DecisionKind::Approve, "").await
     }
 
+    /// Asks for a reason, and decides unless the person goes back.
     async fn decide_with_reason(&mut self, verdict: DecisionKind, question: &str) -> anyhow::Result<()> {
         match self.prompt_line(question)? {
             Some(reason) => self.submit_decision(verdict, &reason).await,
@@ -75,6 +77,7 @@ impl ApprovalScreen<'_> {
         }
     }
 
+    /// Asks what to do instead, and shows the next attempt as soon as it is ready.
     async fn respond(&mut self) -> anyhow::Result<()> {
         let words = self.prompt_line("What should it do instead? (Esc: back) ")?.filter(|words| !words.is_empty());
         let Some(words) = words else {
@@ -101,6 +104,7 @@ impl ApprovalScreen<'_> {
         self.refresh_queue().await
     }
 
+    /// Notes the decision for the summary at the end, and an approval for `u`.
     fn note_decision(&mut self, id: ItemId, verdict: DecisionKind) {
         self.decided.retain(|(other, _)| *other != id);
         self.decided.push((id, verdict));
@@ -109,6 +113,7 @@ impl ApprovalScreen<'_> {
         }
     }
 
+    /// Opens the message in an editor, and shows the new item that the edit makes.
     async fn edit(&mut self) -> anyhow::Result<()> {
         let Some(detail) = self.detail.as_ref() else { return Ok(()) };
         let id = detail.item.item_id;
@@ -133,6 +138,7 @@ impl ApprovalScreen<'_> {
         Ok(())
     }
 
+    /// Asks until when, and hides the item. Says so when the item expires before that.
     async fn snooze(&mut self) -> anyhow::Result<()> {
         let until = self.prompt_line("Until when? (2h, 3d, tomorrow 9am; Esc: back) ")?.filter(|text| !text.is_empty());
         let (Some(until), Some(detail)) = (until, self.detail.as_ref()) else {
@@ -145,7 +151,7 @@ impl ApprovalScreen<'_> {
         self.app.approvals().snooze(id, Some(at)).await?;
         self.notice = format!("Hidden until {}.", format_date_time(at, zone));
         if let Some(void) = void {
-            self.notice.push_str(&format!(" It becomes void before that, at {}.", format_date_time(void, zone)));
+            self.notice.push_str(&format!(" It expires before that, at {}.", format_date_time(void, zone)));
         }
         self.refresh_queue().await
     }
@@ -209,7 +215,7 @@ fn describe_outcome(detail: &ItemDetail, verdict: DecisionKind, zone: Tz) -> Str
         }
         (DecisionKind::Approve, Some(row)) => format!("{}: {}.", headline(detail), describe_effect(row, zone)),
         (DecisionKind::Reject, _) => format!("Rejected{task}, and the step is yours."),
-        (DecisionKind::Respond, _) => "Told; its next try is shown as soon as it is there.".into(),
+        (DecisionKind::Respond, _) => "Passed on; its next attempt is shown as soon as it is ready.".into(),
         (DecisionKind::Retry, _) => format!("Tried again{task}."),
         (verdict, _) => format!("Decided: {verdict}{task}."),
     }

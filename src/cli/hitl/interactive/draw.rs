@@ -1,4 +1,4 @@
-//! Drawing the approval screen: a headline, the page, what happened last, the keys.
+//! Draws the approval screen: a headline, the page, what happened last, the keys.
 
 use std::{io, ops::Range};
 
@@ -55,6 +55,7 @@ impl ApprovalScreen<'_> {
         self.terminal.show(&lines)
     }
 
+    /// Returns the first row: the position in the queue, the priority, what the item is and when it expires.
     fn headline(&self) -> String {
         let paused = if self.is_paused { "EFFECTS ARE PAUSED · " } else { "" };
         let Some(detail) = &self.detail else { return format!("{paused}Approvals") };
@@ -63,6 +64,7 @@ impl ApprovalScreen<'_> {
     }
 }
 
+/// Returns the lines of the page that is shown.
 fn page_lines(app: &App, view: ScreenView, detail: Option<&ItemDetail>) -> Vec<PageLine> {
     match (view, detail) {
         (ScreenView::Help, _) => help_page(),

@@ -24,14 +24,16 @@ use crate::{
     model::{DecisionKind, ItemId, ItemState, OutboxState, TaskId},
 };
 
+/// One session of a person at the approval screen.
 pub(super) struct ApprovalScreen<'a> {
     app: &'a App,
     terminal: Terminal,
     printer: Printer,
+    /// The open items in the order in which they are shown.
     queue: Vec<ItemId>,
     /// The position in the queue of the item that is shown.
     position: usize,
-    /// The item as it was read last; None when the queue is empty. Decisions carry the digest in it.
+    /// The item as it was read last; none when the queue is empty. Decisions carry its digest.
     detail: Option<ItemDetail>,
     viewport: Viewport,
     /// The item on the screen and the digest of the action that was drawn; compared with `detail` before a key counts.
@@ -40,13 +42,15 @@ pub(super) struct ApprovalScreen<'a> {
     notice: String,
     /// Items approved in this session whose effect has not ended yet, the newest last.
     approved: Vec<ItemId>,
+    /// Everything that was decided in this session, for the summary at the end.
     decided: Vec<(ItemId, DecisionKind)>,
     /// The task whose next item answers what the person has just typed or asked to retry.
     expected_task: Option<TaskId>,
-    /// Whether effects are held back until `adjutant resume`.
+    /// Whether effects are paused until `adjutant resume`.
     is_paused: bool,
 }
 
+/// What follows a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AfterKey {
     Continue,
@@ -103,6 +107,7 @@ impl<'a> ApprovalScreen<'a> {
         (self.notice.clone(), self.position, self.queue.len(), self.is_paused)
     }
 
+    /// Returns the item that a key would decide, with the digest of its action.
     fn shown_item(&self) -> Option<(ItemId, Option<String>)> {
         self.detail.as_ref().map(|detail| (detail.item.item_id, detail.item.action_sha256.clone()))
     }
@@ -112,11 +117,13 @@ impl<'a> ApprovalScreen<'a> {
         self.drawn_item == self.shown_item()
     }
 
+    /// Asks for one line of text below the page.
     fn prompt_line(&mut self, question: &str) -> io::Result<Option<String>> {
         self.draw(false)?;
         tokio::task::block_in_place(|| self.terminal.prompt_line(question))
     }
 
+    /// Handles one key: scrolling first, then navigation, then decisions.
     async fn handle_key(&mut self, key: KeyCode) -> anyhow::Result<AfterKey> {
         self.notice.clear();
         if self.viewport.scroll(key, self.terminal.size().1) {
@@ -148,6 +155,7 @@ impl<'a> ApprovalScreen<'a> {
         }
     }
 
+    /// Goes to another item of the queue.
     async fn move_by(&mut self, by: isize) -> anyhow::Result<()> {
         match self.position.checked_add_signed(by) {
             Some(at) if at < self.queue.len() => self.show_item_at(at).await?,
@@ -157,6 +165,7 @@ impl<'a> ApprovalScreen<'a> {
         Ok(())
     }
 
+    /// Reads and shows the item at a position of the queue.
     async fn show_item_at(&mut self, at: usize) -> anyhow::Result<()> {
         self.position = at.min(self.queue.len().saturating_sub(1));
         self.viewport = Viewport::default();
@@ -235,6 +244,7 @@ impl<'a> ApprovalScreen<'a> {
     }
 }
 
+/// Returns whether an effect has begun or is about to, and has not ended.
 const fn is_under_way(state: OutboxState) -> bool {
     use OutboxState::{Drafted, Drafting, Probe, Ready, Sending, Unknown};
     matches!(state, Ready | Drafting | Drafted | Sending | Unknown | Probe)
@@ -264,16 +274,16 @@ fn help_page() -> Vec<PageLine> {
         "  s, n, j  the next one, nothing decided        p, k  the one before",
         "  b        batch: approve several after a preview",
         "  m        the mail that caused it",
-        "  C        give the whole task up",
+        "  C        cancel the whole task",
         "",
         "Failed steps",
-        "  R        try again     S  go on without the step     C  give the task up",
+        "  R        try again     S  go on without the step     C  cancel the task",
         "  W        it was sent after all (only where nobody knows)",
         "",
         "  space, - one screen on, back; arrows one line        q  quit",
         "",
-        "NEW: not in the conversation. UNVERIFIED: your mail server does not vouch",
-        "for the address.",
+        "NEW: not in the conversation. UNVERIFIED: your mail server does not confirm",
+        "the address.",
     ];
     HELP.iter().map(|line| PageLine::plain(*line)).collect()
 }

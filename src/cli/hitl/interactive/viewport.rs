@@ -1,10 +1,11 @@
-//! Which page is on the screen, how far it is scrolled, and whether its end has been seen.
+//! The part of a page that is on the screen: which page, how far it is scrolled, and whether its end has been seen.
 
 use crossterm::event::KeyCode;
 
 /// Rows of a screen that are not the page, plus one row that stays visible when a page is turned.
 const ROWS_AROUND_PAGE: usize = 6;
 
+/// The pages that the screen can show.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScreenView {
     #[default]
@@ -14,6 +15,7 @@ pub(super) enum ScreenView {
     Help,
 }
 
+/// The page and the position in it.
 #[derive(Debug, Default)]
 pub(super) struct Viewport {
     pub(super) view: ScreenView,
@@ -24,6 +26,7 @@ pub(super) struct Viewport {
 }
 
 impl Viewport {
+    /// Shows another page from its beginning.
     pub(super) const fn switch_to(&mut self, view: ScreenView) {
         self.view = view;
         self.top = 0;
@@ -38,7 +41,7 @@ impl Viewport {
             KeyCode::Down => self.top + 1,
             KeyCode::Up => self.top.saturating_sub(1),
             KeyCode::Home | KeyCode::Char('g') => 0,
-            // Drawing brings it back to the last page.
+            // Drawing limits this to the last page.
             KeyCode::End | KeyCode::Char('G') => usize::MAX / 2,
             _ => return false,
         };

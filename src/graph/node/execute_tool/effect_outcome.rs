@@ -1,4 +1,4 @@
-//! Recording how an effect ended: what it came to is the output of its step.
+//! Records how an effect ended, as the output of its step.
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl ExecuteTool {
-    /// Records the outcome of the effect that the run waited for.
+    /// Returns the changes that the outcome of the awaited effect makes to its step: done, failed, or left to the
+    /// person.
     pub(super) fn record_effect_outcome(
         &self,
         entry: &NodeInput<'_>,
@@ -52,7 +53,8 @@ impl ExecuteTool {
     }
 }
 
-/// Adds a step for the person: what the agent did not do in the end is theirs.
+/// Returns the changes for an effect that is void: the agent's step keeps the reason, and a step for the person is
+/// added, because nobody else will do it.
 fn leave_to_person(step: &str, reason: &str, planned: &Value) -> Vec<Change> {
     let value = json!({ "void": reason, "planned": planned });
     let by_hand = Subtask { step: approval::manual_step_name(step), done: false };

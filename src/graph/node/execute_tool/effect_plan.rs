@@ -1,4 +1,5 @@
-//! Planning the effect that a tool requested: judged by the policy, then withheld, applied, waited for or put to a person.
+//! Plans the effect that a tool requested. The policy judges it; then it is withheld, applied with the checkpoint,
+//! awaited, or put to a person.
 
 use std::sync::Arc;
 
@@ -16,17 +17,22 @@ use crate::{
     tool::RequestedEffect,
 };
 
-/// The step of a task whose tool requests an effect.
+/// A step of a task whose tool requests an effect.
 pub(super) struct EffectfulStep<'a> {
     pub(super) entry: &'a NodeInput<'a>,
     pub(super) task: &'a Task,
+    /// The position of the step among the task's subtasks.
     pub(super) index: usize,
     pub(super) name: &'a str,
+    /// The id of the effect, derived from task, step and generation.
     pub(super) action_id: ActionId,
 }
 
 impl ExecuteTool {
-    /// Plans an effect in the outbox. `changes` are those that the step makes in any case.
+    /// Plans an effect in the outbox. `changes` are the changes that the step makes whatever the verdict is.
+    ///
+    /// Needs the replies to [`Call::Standing`] and, when a person must be asked, to [`Call::Room`]; while one is
+    /// missing, the output is that call.
     pub(super) fn plan_effect(
         &self,
         step: &EffectfulStep<'_>,
@@ -68,7 +74,7 @@ impl ExecuteTool {
         }
     }
 
-    /// Returns what a verdict on an effect of the step depends on.
+    /// Returns what the policy's verdict on the step's effect depends on.
     fn policy_context<'a>(
         &'a self,
         step: &EffectfulStep<'a>,
@@ -102,7 +108,8 @@ impl ExecuteTool {
         NodeOutput { action: Some(Arc::new(action)), ..next.with_changes(changes) }
     }
 
-    /// Has a row of our own written together with the checkpoint.
+    /// Applies an effect that is only a row of our own database: the row is written in the transaction of the
+    /// checkpoint.
     fn apply_with_checkpoint(
         &self,
         step: &EffectfulStep<'_>,
@@ -122,7 +129,8 @@ impl ExecuteTool {
 }
 
 impl EffectfulStep<'_> {
-    /// Returns the requested effect with everything that is to happen fixed.
+    /// Returns the requested effect as an action with everything fixed that will happen, so that its digest covers all
+    /// of it.
     fn resolve_action(&self, effect: Effect, arguments: Vec<Argument>) -> Action {
         let (run, state) = (self.entry.run, self.entry.state);
         Action {
@@ -141,8 +149,9 @@ impl EffectfulStep<'_> {
         }
     }
 
-    /// Says of an argument that comes from a mail that it comes from the mail at hand. Nobody vouches for the rest of a
-    /// mail whose beginning was answered: what has left once does not leave again unasked.
+    /// Adds to an argument that comes from a mail which mail it is, and whether its sender was verified. When only the
+    /// beginning of the mail had arrived and was answered, nothing in the whole mail counts as verified: a person is
+    /// asked, so that an answer is not sent a second time unasked.
     fn attach_mail_origin(&self, mut argument: Argument) -> Argument {
         if argument.origin == Origin::Mail {
             let is_whole = !self.task.context.more.contains_key(Task::PARTLY_ANSWERED);
@@ -160,14 +169,15 @@ impl EffectfulStep<'_> {
         self.entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default()
     }
 
-    /// Plans an effect that may be carried out, and waits for its outcome.
+    /// Plans an effect that is allowed, and makes the run wait for its outcome.
     fn await_effect(&self, action: NewAction, output: Value, mut changes: Vec<Change>) -> NodeOutput {
         changes.push(Change::Output { step: self.name.to_owned(), value: output });
         let wait = NodeOutput::from_move(Move::Wait { action_id: self.action_id });
         NodeOutput { action: Some(Arc::new(action)), ..wait.with_changes(changes) }
     }
 
-    /// Parks the run until a person has decided about the effect.
+    /// Plans an effect that needs approval, adds an item to the queue, and parks the run. A later run goes on after the
+    /// decision.
     fn request_approval(
         &self,
         action: Action,
@@ -192,8 +202,8 @@ impl EffectfulStep<'_> {
     }
 }
 
-/// Returns the result of an effect that may be written right here, with the checkpoint: a row of our own that nobody else
-/// waits for. A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
+/// Returns the result of an effect that may be written with the checkpoint: a row of our own database, of the lowest
+/// risk class. Returns none for a fork, whose effects are void, and while effects are paused: then the outbox answers.
 fn immediate_result(
     entry: &NodeInput<'_>,
     permissions: &AccountPermissions,

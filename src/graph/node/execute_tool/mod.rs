@@ -1,4 +1,6 @@
-//! execute_tool: one of the agent's steps per visit. Effects are judged, planned in the outbox and waited for.
+//! The node execute_tool: works on one of the agent's steps per visit. A tool only computes. The effect it requests is
+//! judged by the policy, planned in the outbox, and then awaited or put to a person; this node never carries an effect
+//! out.
 
 mod effect_outcome;
 mod effect_plan;
@@ -18,15 +20,16 @@ use crate::{
 };
 use effect_plan::EffectfulStep;
 
+/// The node execute_tool, with the person it works for and the tools it may use.
 pub(super) struct ExecuteTool {
     pub(super) me: Arc<Me>,
     pub(super) tools: Arc<Registry>,
 }
 
-/// Marks the output of a step that only the person can do.
+/// The key in the output of a step that says why only the person can do it.
 pub(super) const LEFT_TO_PERSON: &str = "yours";
 
-/// What a tool is told beside its task, from recorded replies.
+/// What a tool is given beside its task, from recorded replies.
 struct ToolReplies {
     thread: Vec<ThreadMail>,
     busy_times: BusyTimes,
@@ -50,30 +53,32 @@ impl Node for ExecuteTool {
     }
 }
 
-/// Whether a step was dealt with: done, withheld, or void.
+/// Returns whether a step was dealt with: done, withheld, void, or left to the person.
 fn has_output(task: &Task, step: &str) -> bool {
     task.tool_output.as_ref().is_some_and(|output| output.contains_key(step))
 }
 
-/// Whether the step that a person has decided on is still to be done.
+/// Returns whether the step whose effect a person has decided on is still to be done.
 fn is_decided_step_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
     let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !has_output(task, &subtask.step));
     open.any(|subtask| derive_action_id(entry, task, &subtask.step) == action_id)
 }
 
 impl ExecuteTool {
-    /// Returns the agent's steps that are still to be worked.
+    /// Returns the open steps that have a tool and were not tried yet. Steps without a tool are the person's.
     fn untried_steps<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = (usize, &'a dyn Tool)> {
         let open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
         let agents = open.filter_map(|(index, subtask)| Some((index, self.tools.get(&subtask.step)?)));
         agents.filter(|(_, tool)| !has_output(task, tool.name()))
     }
 
-    /// Returns where the run goes when the step at `index` has been dealt with.
+    /// Returns the move after the step at `index`: again while another step is untried, otherwise on.
     fn next_move(&self, task: &Task, index: usize) -> Move {
         if self.untried_steps(task).any(|(other, _)| other != index) { Move::Again } else { Move::Next }
     }
 
+    /// Runs one tool and turns its outcome into the output of the visit. A tool that cannot do its step parks the task;
+    /// it does not fail the node, because trying again would not help.
     fn run_tool(
         &self,
         entry: &NodeInput<'_>,
@@ -115,7 +120,7 @@ impl ExecuteTool {
         }
     }
 
-    /// Returns what the tool needs to know beside its task, or the step that asks for the first part that is missing.
+    /// Returns what the tool needs beside its task, or the output that calls for the first part that is missing.
     fn gather_tool_replies(
         &self,
         entry: &NodeInput<'_>,
@@ -147,7 +152,8 @@ impl ExecuteTool {
         Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, wording }))
     }
 
-    /// Returns a model's words for a step that can use them, or the step that asks for them.
+    /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when
+    /// there is no model or no mail; the tool then uses its own.
     fn obtain_wording(
         &self,
         entry: &NodeInput<'_>,
@@ -167,7 +173,7 @@ impl ExecuteTool {
     }
 }
 
-/// Returns the change by which the first tool call puts the task in progress.
+/// Returns the change that puts the task in progress, if this is its first tool call.
 fn in_progress_changes(task: &Task) -> Vec<Change> {
     if task.status == TaskStatus::Ready {
         vec![Change::Status { to: TaskStatus::InProgress, why: "tool call kicked off".into() }]
@@ -176,22 +182,26 @@ fn in_progress_changes(task: &Task) -> Vec<Change> {
     }
 }
 
+/// Adds the changes that store a step's output and mark the step as done.
 fn complete_step(mut changes: Vec<Change>, index: usize, step: &str, value: Value) -> Vec<Change> {
     changes.push(Change::Output { step: step.to_owned(), value });
     changes.push(Change::StepDone { index });
     changes
 }
 
-/// Returns the key of an effect: (task, step, generation), never the run.
+/// Returns the id of the step's effect, derived from task, step and generation and never from the run. Every run that
+/// plans this effect, also after a crash, gets the same id, so that it happens once.
 fn derive_action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId {
     ActionId::derive(task.created_at, &[&task.task_id.to_string(), step, &entry.state.generation.to_string()])
 }
 
-/// Whether the step is a reminder that somebody asked for: it is set, not done, and done when it was shown.
+/// Returns whether the step is a reminder that somebody asked for. Setting it does not complete the step; showing it
+/// does.
 fn completes_when_shown(entry: &NodeInput<'_>, step: &str) -> bool {
     step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
 }
 
+/// Adds the result of an effect to the output of its step, under the name of the effect's state.
 fn with_effect_result(mut output: Value, state: OutboxState, result: String) -> Value {
     if let Value::Object(fields) = &mut output {
         fields.insert(state.to_string(), Value::from(result));
@@ -199,7 +209,8 @@ fn with_effect_result(mut output: Value, state: OutboxState, result: String) -> 
     output
 }
 
-/// Parks a task whose step failed. There is no FAILED: the task waits, and a person says retry, skip or cancel.
+/// Returns the output that parks a task whose step failed. A task has no failed status: it waits for a person, who
+/// decides to retry, to skip the step or to cancel the task.
 pub(super) fn park_failed_step(
     entry: &NodeInput<'_>,
     task: &Task,

@@ -1,4 +1,4 @@
-//! How accounts that are reached over a network are doing.
+//! The condition of accounts that are reached over a network: sign-in, problem, lag, quota.
 
 use rusqlite::{Connection, Row};
 
@@ -11,6 +11,7 @@ use crate::{
     },
 };
 
+/// Stores the condition of an account. `missed` is added to the stored number, and a missing lag keeps the stored one.
 pub(in crate::store) fn record_condition(connection: &Connection, condition: &AccountCondition) -> Result<()> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let sql = "INSERT INTO account_condition (account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at)
@@ -46,6 +47,7 @@ fn condition_row(row: &Row<'_>) -> rusqlite::Result<AccountCondition> {
 }
 
 impl AccountReader<'_> {
+    /// Returns the last known condition of each account that has one.
     pub fn conditions(self) -> Result<Vec<AccountCondition>> {
         let sql = "SELECT account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at
                    FROM account_condition ORDER BY account";

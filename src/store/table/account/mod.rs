@@ -1,4 +1,4 @@
-//! Accounts and the people they belong to.
+//! Accounts, their modes and cursors, and the users they belong to.
 
 pub(in crate::store) mod condition;
 
@@ -10,7 +10,8 @@ use crate::{
     store::error::{Result, StoreError},
 };
 
-/// Opens an account, or finds it open already: then nothing changes.
+/// Adds an account and its user, and starts the audit chain of a new home. An account that exists already is left
+/// unchanged.
 pub(in crate::store) fn open(connection: &Connection, account: &Account) -> Result<()> {
     audit::start_chain(connection, account.created_at)?;
     let at = account.created_at.to_string();
@@ -25,6 +26,7 @@ pub(in crate::store) fn open(connection: &Connection, account: &Account) -> Resu
     append_audit(connection, &account.account, account.mode, account.created_at, "account_opened")
 }
 
+/// Changes the mode of an account. Retiring cancels its open tasks in the same transaction.
 pub(in crate::store) fn set_mode(
     connection: &Connection,
     account: &AccountId,
@@ -46,7 +48,7 @@ pub(in crate::store) fn set_mode(
     Ok(())
 }
 
-/// An account that retires takes its open tasks along.
+/// Cancels the open tasks of an account that retires.
 fn cancel_open_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
     for row in task::open_of_account(connection, account)? {
         task::edit::transition_task(connection, &row, TaskStatus::Cancelled, "person", "its account has retired", at)?;
@@ -54,6 +56,7 @@ fn cancel_open_tasks(connection: &Connection, account: &AccountId, at: Instant) 
     Ok(())
 }
 
+/// Stores the cursor of a source, in the transaction that stored the messages it covers.
 pub(in crate::store) fn record_poll(
     connection: &Connection,
     account: &AccountId,
@@ -64,6 +67,7 @@ pub(in crate::store) fn record_poll(
     execute(connection, sql, (account.as_str(), cursor, at.to_string()), "moving an account's cursor").map(drop)
 }
 
+/// Appends an audit line about an account. Only a person opens or changes accounts.
 fn append_audit(connection: &Connection, account: &AccountId, mode: AccountMode, at: Instant, act: &str) -> Result<()> {
     let entry = AuditEntry {
         at,
@@ -76,6 +80,7 @@ fn append_audit(connection: &Connection, account: &AccountId, mode: AccountMode,
     audit::append(connection, &entry)
 }
 
+/// The columns that [`account_row`] reads.
 const COLUMNS: &str = "SELECT account, user_id, kind, mode, cursor, created_at, polled_at FROM account";
 
 fn account_row(row: &Row<'_>) -> rusqlite::Result<Account> {
@@ -95,16 +100,19 @@ fn account_row(row: &Row<'_>) -> rusqlite::Result<Account> {
 pub struct AccountReader<'a>(pub(in crate::store) &'a Connection);
 
 impl AccountReader<'_> {
+    /// Returns all accounts, oldest first.
     pub fn list(self) -> Result<Vec<Account>> {
         query_readable(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account_row)
     }
 
-    /// Every account by its name, whatever else its row holds.
+    /// Returns the names of all accounts, even of those whose row cannot be read otherwise.
     pub fn ids(self) -> Result<Vec<AccountId>> {
         let sql = "SELECT account FROM account ORDER BY created_at, account";
         query_readable(self.0, sql, [], "listing accounts", |row| row.get(0).map(AccountId))
     }
 
+    /// Returns an account; none when it does not exist. A row that cannot be read is an error; see
+    /// [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn get(self, id: &AccountId) -> Result<Option<Account>> {
         query_optional(
             self.0,
@@ -115,7 +123,8 @@ impl AccountReader<'_> {
         )
     }
 
-    /// Whose questions the night's are: the first account that is not retired.
+    /// Returns the account under which the nightly job asks its questions: the first that is not retired, a mailbox
+    /// before the local one.
     pub fn first_unretired(self) -> Result<Option<AccountId>> {
         let sql = "SELECT account FROM account WHERE mode <> 'retired' ORDER BY kind = 'local', account LIMIT 1";
         query_optional(self.0, sql, [], "finding an account", |row| row.get(0).map(AccountId))

@@ -1,4 +1,6 @@
-//! Applies what follows from a decision, change by change, in the transaction that recorded the decision.
+//! Applies the changes that follow from a decision, in their order, in the transaction that records the decision.
+//!
+//! What a decision means is decided by [`crate::approval`]; nothing is decided here.
 
 use rusqlite::Connection;
 
@@ -20,7 +22,7 @@ use crate::{
     },
 };
 
-/// On which item, by whom and when it was decided.
+/// The item that was decided, by whom and when.
 #[derive(Clone, Copy)]
 pub(in crate::store::table) struct DecisionCause<'a> {
     pub(in crate::store::table) item: &'a ItemRow,
@@ -28,7 +30,7 @@ pub(in crate::store::table) struct DecisionCause<'a> {
     pub(in crate::store::table) at: Instant,
 }
 
-/// Applies the changes in their order. Returns the runs that go on because of them.
+/// Applies the changes in their order. Returns the runs that were opened by them.
 pub(in crate::store::table) fn apply_changes(
     connection: &Connection,
     cause: DecisionCause<'_>,
@@ -39,15 +41,17 @@ pub(in crate::store::table) fn apply_changes(
     Ok(writer.runs)
 }
 
+/// Applies changes one after the other, and keeps the task between them.
 struct ChangeWriter<'a> {
     connection: &'a Connection,
     cause: DecisionCause<'a>,
-    /// The task as it is after the changes so far.
+    /// The task as it is after the changes so far, so that a later change has its newest revision.
     task: Option<TaskRow>,
     runs: Vec<RunId>,
 }
 
 impl ChangeWriter<'_> {
+    /// Applies one change. An error rolls the whole decision back.
     fn apply(&mut self, change: &DecisionChange<'_>) -> Result<()> {
         let (connection, DecisionCause { item, who, at }) = (self.connection, self.cause);
         match change {
@@ -87,6 +91,7 @@ impl ChangeWriter<'_> {
         }
     }
 
+    /// Returns the task as of the changes so far, or reads it.
     fn take_task(&mut self, task_id: TaskId) -> Result<TaskRow> {
         match self.task.take() {
             Some(row) if row.task.task_id == task_id => Ok(row),
@@ -94,6 +99,7 @@ impl ChangeWriter<'_> {
         }
     }
 
+    /// Moves a task that waits for a person to `IN_PROGRESS`; any other task stays as it is.
     fn resume_task(&mut self, task_id: TaskId, why: &str) -> Result<()> {
         let row = self.take_task(task_id)?;
         if row.task.status != TaskStatus::WaitingHitl {
@@ -113,6 +119,7 @@ impl ChangeWriter<'_> {
         Ok(())
     }
 
+    /// Moves a task in progress back to `WAITING_HITL`; any other task stays as it is.
     fn suspend_task(&self, action: &Action, why: &str) -> Result<()> {
         let (from, _) = task::status_and_priority(self.connection, action.task_id)?;
         if from != TaskStatus::InProgress.as_str() {
@@ -129,6 +136,7 @@ impl ChangeWriter<'_> {
         task::set_status(self.connection, action.task_id, &mv)
     }
 
+    /// Applies changes to the fields of a task. Writes no new revision when nothing differs.
     fn change_task(&mut self, task_id: TaskId, changes: &[TaskChange]) -> Result<()> {
         let mut row = self.take_task(task_id)?;
         let mut is_changed = false;
@@ -138,12 +146,14 @@ impl ChangeWriter<'_> {
         if is_changed {
             row.task.last_updated = self.cause.at;
             task::update(self.connection, &row.task, row.revision, None)?;
+            // The update has advanced the stored revision by one.
             row.revision += 1;
         }
         self.task = Some(row);
         Ok(())
     }
 
+    /// Opens the run in which the task goes on. With an approved action, the run waits for exactly that effect.
     fn open_run(&mut self, task_id: TaskId, step: &str, node: NodeName, approved: Option<&Action>) -> Result<()> {
         let row = self.take_task(task_id)?;
         let item = self.cause.item;
@@ -160,7 +170,7 @@ impl ChangeWriter<'_> {
     }
 }
 
-/// Opens a run that takes a step up again without an item behind it.
+/// Opens a run that does a step again because a person edited the task, without an item.
 pub(in crate::store::table) fn open_step_run(
     connection: &Connection,
     row: &TaskRow,
@@ -173,6 +183,7 @@ pub(in crate::store::table) fn open_step_run(
     Ok(new.run_id)
 }
 
+/// Reads what a decision run starts with, and returns it.
 fn build_decision_run(
     connection: &Connection,
     (because, parent_run): (&str, Option<RunId>),
@@ -196,6 +207,7 @@ fn build_decision_run(
     }))
 }
 
+/// Ends the decision runs of a task that are still running.
 fn end_decision_runs(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE run SET status = 'overtaken', reason = ?2, updated_at = ?3
                WHERE task_id = ?1 AND status = 'running' AND kind = 'decision'";

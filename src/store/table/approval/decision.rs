@@ -1,5 +1,7 @@
-//! A person's decision on an item. Used once: the row is claimed by a single conditional update. What the decision means
-//! is told by [`crate::approval`].
+//! A person's decision on an item.
+//!
+//! It counts once: the item is claimed by a single conditional update, in the transaction that applies what follows.
+//! What a decision means is decided by [`crate::approval`].
 
 use rusqlite::Connection;
 
@@ -19,14 +21,17 @@ use crate::{
     },
 };
 
+/// The reason of an item that nobody answered in time.
 const EXPIRED: &str = "nobody answered in time";
 
-/// Records a decision and applies what follows from it. Returns the runs that go on because of it.
+/// Records a decision and applies what follows from it. Returns the runs that were opened. Refused when the item is not
+/// open any more, or when the decision file was used before.
 pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision) -> Result<Vec<RunId>> {
     let item = load_item(connection, decision.item_id)?;
     if let Some(file) = &decision.file_sha256 {
         consume_decision_file(connection, file, decision.at)?;
     }
+    // Claimed before anything that follows from it is applied: a second decision on the item is refused here.
     claim_item(connection, decision, &item)?;
     append_audit(connection, decision, &item)?;
     let cause = DecisionCause { item: &item, who: &decision.who, at: decision.at };
@@ -52,7 +57,8 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
     }
 }
 
-/// Voids an action and gives its step to the person. Returns the run in which the task goes on.
+/// Voids an action without a person, and adds its step to the task as one for the person. Returns the run in which the
+/// task goes on.
 pub(in crate::store::table) fn reject_action(
     connection: &Connection,
     item: &ItemRow,
@@ -64,13 +70,14 @@ pub(in crate::store::table) fn reject_action(
     apply_changes(connection, DecisionCause { item, who, at }, &approval::reject_action(&row.action, why))
 }
 
-/// Expires items that nobody answered in time, which counts as a no. Returns the runs that go on.
+/// Expires the items that nobody answered in time, which counts as a no. Returns the runs that were opened.
 pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instant) -> Result<Vec<RunId>> {
     let mut runs = Vec::new();
     for row in item::overdue(connection, at)? {
         item::close(connection, row.item_id, ItemState::Expired, EXPIRED, at)?;
         if row.action_id.is_some() {
-            // What is behind it may be unreadable: then nothing goes on, and the others expire all the same.
+            // The action or task behind the item may be unreadable. Then it opens no run, and the other items still
+            // expire.
             let rejected = reject_action(connection, &row, "clock", EXPIRED, at).map(Some).skip_unreadable()?;
             runs.extend(rejected.into_iter().flatten());
         }
@@ -78,7 +85,7 @@ pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instan
     Ok(runs)
 }
 
-/// Takes an approval back within its grace.
+/// Revokes an approval within its grace. Refused when the grace is over.
 pub(in crate::store) fn revoke_approval(
     connection: &Connection,
     item_id: ItemId,
@@ -90,7 +97,7 @@ pub(in crate::store) fn revoke_approval(
     apply_changes(connection, DecisionCause { item: &item, who, at }, &approval::revoke_approval(&row)).map(drop)
 }
 
-/// Replaces an action by one in other words, which is asked about in turn.
+/// Voids an action and plans the edited one, which gets an item of its own. Refused when the item is not open any more.
 pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) -> Result<()> {
     let old = load_item(connection, edit.item_id)?;
     if !item::replace(connection, edit.item_id, edit.at)? {
@@ -108,6 +115,7 @@ fn load_item(connection: &Connection, item_id: ItemId) -> Result<ItemRow> {
     item::get(connection, item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {item_id}")))
 }
 
+/// Marks the item as decided, if it is still open: one conditional update, so that no decision counts twice.
 fn claim_item(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
     let sql = "UPDATE item SET state = 'decided', decision = ?2, decided_by = ?3, reason = ?4, updated_at = ?5
                WHERE item_id = ?1 AND state = 'open'";

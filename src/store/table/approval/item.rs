@@ -1,4 +1,6 @@
-//! The queue of items for people.
+//! The items of the approval queue: what waits for a person.
+//!
+//! An item is decided, expired or voided once. Its number is never used for a second item.
 
 use rusqlite::{Connection, Row};
 
@@ -17,6 +19,8 @@ use crate::{
     },
 };
 
+/// Opens an item. Returns [`StoreError::QueueFull`] when its limits are reached. One that exists already is left
+/// unchanged, so that a repeated checkpoint asks once.
 pub(in crate::store) fn open(
     connection: &Connection,
     new: &NewItem,
@@ -25,6 +29,7 @@ pub(in crate::store) fn open(
     run: Option<RunId>,
     at: Instant,
 ) -> Result<()> {
+    // The trust of the sender as of now is stored with the item, because the limits count by it.
     let sender = queue_limit::ItemSender::load(connection, account, new.mail_id)?;
     if let Some(room) = new.queue_limits {
         queue_limit::ensure_room(connection, &sender, room)?;
@@ -51,6 +56,7 @@ pub(in crate::store) fn open(
     execute(connection, sql, values, "asking a person").map(drop)
 }
 
+/// Puts an open item off until then; none ends the snooze. Refused when the item is not open any more.
 pub(in crate::store) fn snooze(
     connection: &Connection,
     item_id: ItemId,
@@ -65,6 +71,7 @@ pub(in crate::store) fn snooze(
     Ok(())
 }
 
+/// Records that a person was told that these items will expire, so that they are told once.
 pub(in crate::store) fn mark_reminded(connection: &Connection, items: &[ItemId], at: Instant) -> Result<()> {
     for item in items {
         let sql = "UPDATE item SET reminded_at = ?2 WHERE item_id = ?1";
@@ -73,12 +80,13 @@ pub(in crate::store) fn mark_reminded(connection: &Connection, items: &[ItemId],
     Ok(())
 }
 
-/// Open items whose time is over.
+/// Returns the open items whose time is over.
 pub(in crate::store) fn overdue(connection: &Connection, at: Instant) -> Result<Vec<ItemRow>> {
     let sql = format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 ORDER BY item_id");
     query_readable(connection, &sql, [at.to_string()], "finding what has expired", item_row)
 }
 
+/// Closes an open item with a state and a reason. Returns whether it was still open.
 pub(in crate::store) fn close(
     connection: &Connection,
     item_id: ItemId,
@@ -91,23 +99,25 @@ pub(in crate::store) fn close(
     Ok(execute(connection, sql, values, "closing an item")? > 0)
 }
 
-/// Opens a decided item again.
+/// Opens a decided item again, after its approval was revoked.
 pub(in crate::store::table) fn reopen(connection: &Connection, item_id: ItemId, at: Instant) -> Result<()> {
     let sql = "UPDATE item SET state = 'open', decision = '', reason = '', updated_at = ?2 WHERE item_id = ?1 AND state = 'decided'";
     execute(connection, sql, (item_id.to_string(), at.to_string()), "opening an item again").map(drop)
 }
 
-/// Voids an open item whose action is replaced by another. Returns whether there was one.
+/// Voids an open item whose action is replaced by an edited one. Returns whether it was still open.
 pub(in crate::store::table) fn replace(connection: &Connection, item_id: ItemId, at: Instant) -> Result<bool> {
     let sql = "UPDATE item SET state = 'void', reason = 'edited', updated_at = ?2 WHERE item_id = ?1 AND state = 'open' AND kind = 'action'";
     Ok(execute(connection, sql, (item_id.to_string(), at.to_string()), "replacing an item")? > 0)
 }
 
+/// Voids all open items of a task.
 pub(in crate::store) fn void_of_task(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE item SET state = 'void', reason = ?2, updated_at = ?3 WHERE task_id = ?1 AND state = 'open'";
     execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding items").map(drop)
 }
 
+/// Voids the open items that ask about actions of a task. Items about failed steps stay open.
 pub(in crate::store) fn void_actions_of_task(
     connection: &Connection,
     task_id: TaskId,
@@ -118,16 +128,18 @@ pub(in crate::store) fn void_actions_of_task(
     execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding actions").map(drop)
 }
 
-/// Whether a person is being asked about the task.
+/// Returns whether the task has an open item.
 pub(in crate::store) fn has_open_item(connection: &Connection, task_id: TaskId) -> Result<bool> {
     let sql = "SELECT 1 FROM item WHERE task_id = ?1 AND state = 'open' LIMIT 1";
     Ok(query_optional(connection, sql, [task_id.to_string()], "looking for questions", |_| Ok(()))?.is_some())
 }
 
+/// The columns that [`item_row`] reads. The last is the digest of the action behind the item.
 const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, decision, reason, \
                        created_at, expires_at, snooze_until, sender, number, \
                        (SELECT o.sha256 FROM outbox o WHERE o.action_id = item.action_id) FROM item";
 
+/// Reads an item with the digest that an approval of it must name.
 fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
     let kind = parse_column(row, 1)?;
     let of_action: Option<String> = row.get(18)?;
@@ -157,11 +169,12 @@ fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
     })
 }
 
-/// The digest of what a yes to a proposed rule would do, which is no action of the outbox.
+/// Returns the digest of a proposed edit of the rules, which has no action in the outbox: of what the person is shown.
 fn proposal_sha256(title: &str, body: &str) -> String {
     sha256_hex(format!("{title}\n{body}").as_bytes())
 }
 
+/// Returns an item; none when there is no such item.
 pub(in crate::store) fn get(connection: &Connection, item_id: ItemId) -> Result<Option<ItemRow>> {
     query_optional(
         connection,
@@ -173,7 +186,7 @@ pub(in crate::store) fn get(connection: &Connection, item_id: ItemId) -> Result<
 }
 
 impl ApprovalReader<'_> {
-    /// Everything that waits for a person, most urgent task first.
+    /// Returns all open items, those of the most urgent task first.
     pub fn open_items(self) -> Result<Vec<ItemRow>> {
         let sql = format!(
             "{COLUMNS} WHERE state = 'open' ORDER BY
@@ -182,33 +195,36 @@ impl ApprovalReader<'_> {
         query_readable(self.0, &sql, [], "listing items", item_row)
     }
 
-    /// Open items that expire before `before` and of which nobody was told.
+    /// Returns the open items that expire by `before` and about which nobody was told yet.
     pub fn unannounced_expiring_items(self, before: Instant) -> Result<Vec<ItemRow>> {
         let sql =
             format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 AND reminded_at IS NULL ORDER BY expires_at");
         query_readable(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
     }
 
-    /// An error when one more question because of this mail would be too many.
+    /// Returns [`StoreError::QueueFull`] when one more item because of this mail would exceed the limits.
     pub fn ensure_queue_room(self, account: &AccountId, mail_id: Option<MailId>, room: QueueLimits) -> Result<()> {
         queue_limit::ensure_room(self.0, &queue_limit::ItemSender::load(self.0, account, mail_id)?, room)
     }
 
-    /// The item that has this number, whether or not it still waits.
+    /// Returns the item with this number, open or not.
     pub fn item_by_number(self, number: i64) -> Result<Option<ItemRow>> {
         query_optional(self.0, &format!("{COLUMNS} WHERE number = ?1"), [number], "reading an item", item_row)
     }
 
+    /// Returns whether an open item has expired.
     pub fn has_overdue_items(self, now: Instant) -> Result<bool> {
         Ok(!overdue(self.0, now)?.is_empty())
     }
 
-    /// Whether there is such an item, open or not, readable or not.
+    /// Returns whether the item exists, open or not, readable or not.
     pub fn has_item(self, item_id: ItemId) -> Result<bool> {
         let sql = "SELECT 1 FROM item WHERE item_id = ?1";
         Ok(query_optional(self.0, sql, [item_id.to_string()], "looking for an item", |_| Ok(()))?.is_some())
     }
 
+    /// Returns an item, open or not; none when it does not exist. A row that cannot be read is an error; see
+    /// [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn item(self, item_id: ItemId) -> Result<Option<ItemRow>> {
         get(self.0, item_id)
     }

@@ -1,4 +1,7 @@
-//! Approvals: given for exact bytes, used once, taken back within their grace, void after a restore.
+//! Approvals: given for exact bytes, used once, revocable within their grace, void after a restore.
+//!
+//! An approval is used by one conditional update in the transaction that begins its effect. The update compares the
+//! digest, so that an approval of other bytes never counts.
 
 pub(in crate::store) mod change;
 pub(in crate::store) mod decision;
@@ -17,7 +20,8 @@ use crate::{
     store::error::{Result, StoreContext, StoreError},
 };
 
-/// Stores an approval and lets its effect go, after its grace. Refused when the effect waits for nobody any more.
+/// Stores an approval and releases its effect, at once or into its grace. Refused when the effect no longer waits for
+/// an approval.
 pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>, who: &str) -> Result<()> {
     let action_id = grant.action.action_id.to_string();
     let at = grant.granted_at.to_string();
@@ -44,13 +48,15 @@ pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>,
     outbox::append_audit(connection, grant.action, &detail, who, "approved", grant.granted_at)
 }
 
+/// Returns the effect that the item asks about.
 pub(in crate::store) fn action_of_item(connection: &Connection, item: &ItemRow) -> Result<OutboxRow> {
     let action_id =
         item.action_id.ok_or_else(|| StoreError::Refused(format!("item {} is about no effect", item.item_id)))?;
     outbox::get(connection, action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))
 }
 
-/// Uses the approval of an effect, in the transaction that runs it. One conditional update: never twice.
+/// Marks the approval of an effect as used, in the transaction that begins the effect. Refused when there is none that
+/// is unused, unexpired and of the same digest, so that no approval is used twice.
 pub(super) fn use_approval(connection: &Connection, row: &OutboxRow, at: Instant) -> Result<()> {
     let sql =
         "UPDATE approval SET used_at = ?2 WHERE action_id = ?1 AND used_at IS NULL AND expires_at > ?2 AND sha256 = ?3";
@@ -61,7 +67,7 @@ pub(super) fn use_approval(connection: &Connection, row: &OutboxRow, at: Instant
     Ok(())
 }
 
-/// What it was used for certainly did not happen.
+/// Makes an approval usable again, because what it was used for certainly did not happen.
 pub(super) fn return_approval(connection: &Connection, action_id: ActionId) -> Result<()> {
     let sql = "UPDATE approval SET used_at = NULL WHERE action_id = ?1";
     execute(connection, sql, [action_id.to_string()], "returning an approval").map(drop)
@@ -82,7 +88,8 @@ pub(in crate::store::table) fn revoke(
     execute(connection, "DELETE FROM approval WHERE action_id = ?1", [&id], "voiding an approval").map(drop)
 }
 
-/// A new policy asks about it anew, or not at all.
+/// Applies the verdict of a new policy to an action that waits for approval. A denied one is rejected; otherwise its
+/// terms, class and digest are replaced, so that the person is asked about the action under the new policy.
 pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &ReevaluatedAction) -> Result<()> {
     let id = judged.action.action_id.to_string();
     let sql = "SELECT item_id FROM item WHERE action_id = ?1 AND state = 'open'";
@@ -94,6 +101,7 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
     let sql = "UPDATE outbox SET action = ?2, sha256 = ?3, class = ?4, result = ?5, updated_at = ?6 WHERE action_id = ?1 AND state = 'parked'";
     let (text, sha) = (serde_json::to_string(&judged.action).context("encoding an action")?, judged.action.sha256());
     let values = (&id, text, &sha, judged.class.as_str(), &judged.reason, judged.at.to_string());
+    // The effect no longer waits for an approval, so there is nothing to ask anew.
     if execute(connection, sql, values, "judging again")? == 0 {
         return Ok(());
     }
@@ -107,7 +115,7 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
     )
 }
 
-/// A person wanted another effect than the agent did.
+/// Records that a person wanted another effect than the agent had planned.
 pub(super) fn record_correction(
     connection: &Connection,
     action: &Action,
@@ -126,6 +134,7 @@ pub(super) fn record_correction(
     correction::record(connection, &about, kind, values, why)
 }
 
+/// Marks a decision file as used, by its digest. Refused when a file with the same bytes was used before.
 pub(super) fn consume_decision_file(connection: &Connection, sha256: &str, at: Instant) -> Result<()> {
     let sql = "INSERT INTO consumed (sha256, at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     if execute(connection, sql, (sha256, at.to_string()), "using a decision file")? == 0 {
@@ -139,6 +148,7 @@ pub(super) fn consume_decision_file(connection: &Connection, sha256: &str, at: I
 pub struct ApprovalReader<'a>(pub(in crate::store) &'a Connection);
 
 impl ApprovalReader<'_> {
+    /// Returns the approval of an effect; none when it has not been approved.
     pub fn of_action(self, action_id: ActionId) -> Result<Option<Approval>> {
         let sql = "SELECT sha256, epoch, door, expires_at, used_at IS NOT NULL FROM approval WHERE action_id = ?1";
         query_optional(self.0, sql, [action_id.to_string()], "reading an approval", |row| {

@@ -1,5 +1,7 @@
-//! Room in the queue. A flood of questions is answered without reading them, so only so many wait at once; and no flood
-//! of invented senders takes the room of those who are known. What does not fit waits in its task.
+//! The limits of the approval queue.
+//!
+//! Somebody who is flooded with questions approves them without reading, so only a limited number waits at once. A
+//! flood of invented senders must not take the room of known ones. What finds no room waits in its task.
 
 use rusqlite::Connection;
 
@@ -11,17 +13,17 @@ use crate::{
     },
 };
 
-/// Who wrote the mail that causes a question.
+/// The sender of the mail that causes an item.
 pub(in crate::store) struct ItemSender {
     address: String,
-    /// The receiving server vouched for the address.
+    /// Whether the receiving server vouches for the address.
     is_verified: bool,
-    /// The person has written to it.
+    /// Whether the person has written to the address.
     is_contact: bool,
 }
 
 impl ItemSender {
-    /// Without a mail it is the person.
+    /// Reads the sender of a mail. Without a mail the person caused the item themselves, and is trusted.
     pub(in crate::store) fn load(
         connection: &Connection,
         account: &AccountId,
@@ -40,18 +42,19 @@ impl ItemSender {
         Ok(found.unwrap_or_else(|| Self { address: String::new(), is_verified: true, is_contact: true }))
     }
 
-    /// Two when verified and known, one when either, none for a stranger nobody vouches for.
+    /// Returns 2 for a verified contact, 1 for a sender who is either, and 0 for an unverified stranger.
     pub(in crate::store) fn trust(&self) -> u32 {
         u32::from(self.is_verified) + u32::from(self.is_contact)
     }
 
+    /// Returns the domain of the address; empty without one.
     fn domain(&self) -> &str {
         self.address.rsplit_once('@').map_or("", |(_, domain)| domain)
     }
 }
 
-/// How many may wait because of senders who are trusted this much or less. Half of the queue is out of reach of
-/// strangers nobody vouches for, and a fifth of it of whoever is not both verified and known.
+/// Returns how many items may wait because of senders with this trust or less. Half of the queue is kept free of
+/// unverified strangers, and a fifth of it of everybody who is not a verified contact.
 const fn limit_for_trust(all: u32, trust: u32) -> u32 {
     let share = match trust {
         0 => all / 2,
@@ -61,13 +64,15 @@ const fn limit_for_trust(all: u32, trust: u32) -> u32 {
     if share == 0 { 1 } else { share }
 }
 
-/// A domain of strangers has room for so many of them: one that sends from many names is one sender.
+/// The number of senders for which a domain of unverified strangers has room. Many invented names of one domain count
+/// as these.
 const SENDERS_PER_DOMAIN: u32 = 2;
 
-/// An error that says what is full.
+/// Returns [`StoreError::QueueFull`], with which limit is reached, when one more item of this sender would exceed the
+/// limits.
 pub(in crate::store) fn ensure_room(connection: &Connection, sender: &ItemSender, room: QueueLimits) -> Result<()> {
     let trust = sender.trust();
-    // What a forger had asked in somebody's name does not count against them.
+    // Items with less trust under the same address may come from a forger, so they do not count against the sender.
     let sql = "SELECT count(*), coalesce(sum(sender_trust <= ?2), 0),
                       coalesce(sum(sender = ?1 AND sender <> '' AND sender_trust >= ?2), 0),
                       coalesce(sum(sender_trust = 0 AND substr(sender, instr(sender, '@') + 1) = ?3), 0)

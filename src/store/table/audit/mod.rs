@@ -1,4 +1,6 @@
-//! The audit chain. The head is read inside the transaction that appends, never remembered.
+//! The audit chain: a hash-chained log of acts.
+//!
+//! The head is read inside the transaction that appends, never cached. No entry is changed or deleted.
 
 pub(in crate::store) mod epoch;
 
@@ -13,9 +15,10 @@ use crate::{
     store::error::{Result, StoreContext},
 };
 
+/// The SQL of the newest entry.
 const HEAD: &str = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
 
-/// Opens the chain of a new home with a line that no other home has, so that its hash can name the home.
+/// Starts the chain of a new home with a random entry, so that the hash of that entry identifies the home.
 pub(super) fn start_chain(connection: &Connection, at: Instant) -> Result<()> {
     if query_optional(connection, HEAD, [], "reading the head of the audit chain", |_| Ok(()))?.is_some() {
         return Ok(());
@@ -33,6 +36,7 @@ pub(super) fn start_chain(connection: &Connection, at: Instant) -> Result<()> {
     append(connection, &entry)
 }
 
+/// Appends an entry, whose hash covers the hash of the entry before it.
 pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> Result<()> {
     let head = query_optional(connection, HEAD, [], "reading the head of the audit chain", |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
@@ -57,13 +61,14 @@ pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> R
 pub struct AuditReader<'a>(pub(in crate::store) &'a Connection);
 
 impl AuditReader<'_> {
+    /// Returns the newest entry; none while the chain is empty.
     pub fn head(self) -> Result<Option<AuditHead>> {
         query_optional(self.0, HEAD, [], "reading the head of the audit chain", |row| {
             Ok(AuditHead { seq: row.get(0)?, hash: row.get(1)? })
         })
     }
 
-    /// None while the chain is empty.
+    /// Returns what identifies the chain and its newest state; none while the chain is empty.
     pub fn chain(self) -> Result<Option<AuditChain>> {
         let first = "SELECT hash FROM audit ORDER BY seq LIMIT 1";
         let first = query_optional(self.0, first, [], "reading the start of the audit chain", |row| row.get(0))?;
@@ -78,13 +83,15 @@ impl AuditReader<'_> {
         }))
     }
 
+    /// Returns the hash of one entry.
     pub fn hash(self, seq: i64) -> Result<Option<String>> {
         query_optional(self.0, "SELECT hash FROM audit WHERE seq = ?1", [seq], "reading the audit chain", |row| {
             row.get(0)
         })
     }
 
-    /// Walks the whole chain and holds the anchored heads, oldest first, against it.
+    /// Verifies every hash of the chain, and compares it with the anchored heads, which come oldest first. Returns the
+    /// first problem.
     pub fn verify(self, anchors: &[AuditHead]) -> Result<AuditVerification> {
         let sql = "SELECT seq, at, account, who, act, subject, detail, hash FROM audit ORDER BY seq";
         let mut walk = AuditVerification { lines: 0, problem: None };
@@ -101,6 +108,7 @@ impl AuditReader<'_> {
             if !fits {
                 walk.note_problem(format!("line {} was changed, or one before it is missing", walk.lines));
             }
+            // An anchored head must be the entry with that number.
             while let Some(anchor) = anchors.next_if(|anchor| anchor.seq <= walk.lines) {
                 if anchor.seq == walk.lines && anchor.hash != hash {
                     walk.note_problem(format!("line {} is not the one that was anchored", anchor.seq));
@@ -108,6 +116,7 @@ impl AuditReader<'_> {
             }
             previous = hash;
         }
+        // An anchor beyond the end means that entries were cut off, or an older database was put back.
         if let Some(anchor) = anchors.next() {
             walk.note_problem(format!("the chain ends at line {}, line {} was anchored", walk.lines, anchor.seq));
         }
@@ -128,6 +137,7 @@ fn audit_entry_row(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
 }
 
 impl AuditVerification {
+    /// Keeps the first problem: later ones usually follow from it.
     fn note_problem(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }

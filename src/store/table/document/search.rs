@@ -1,5 +1,7 @@
-//! Finding documents by words: BM25 over the newest documents that hold each word, so that a question costs the same
-//! however much is stored. Never across accounts.
+//! Full-text search: BM25 over the newest documents that contain each word, so that a query costs the same however much
+//! is stored.
+//!
+//! No query returns a document of another account.
 
 use std::collections::HashMap;
 
@@ -13,41 +15,42 @@ use crate::{
     },
 };
 
-/// BM25 as it is usually set. A document holds each of its words once, so there is nothing else to count.
+/// The parameter k1 of BM25, at its usual value. The index holds each word of a document once, so term frequency is 1.
 const SATURATION: f64 = 1.2;
+/// The parameter b of BM25, which controls how much a long document is penalised, at its usual value.
 const BM25_B: f64 = 0.75;
-/// Words of a usual document. Twice or half of it ranks the same.
+/// The average length of a document, as a constant: a value twice or half as large ranks the same.
 const AVERAGE_DOCUMENT_WORDS: f64 = 40.0;
 
-/// Documents of all accounts that are passed for each of the account's own, so that a small account beside a huge one
-/// costs no more than this.
+/// How many index entries of all accounts are scanned for each wanted document of the own account. It bounds the cost
+/// for a small account beside a huge one.
 const SCANNED_PER_OWN_DOCUMENT: i64 = 16;
 
-/// How far back a question looks.
+/// How many documents a query looks at, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchDepth {
-    /// The newest documents with a word.
+    /// The limit per word.
     pub per_word: usize,
-    /// With any of them; the most telling words are asked first.
+    /// The limit for all words together. The longest words, which tell most, are looked up first.
     pub in_all: usize,
 }
 
 impl SearchDepth {
-    /// A person waits for it. Measured on 7,000 documents, this ranks as if all were looked at.
+    /// For a person who waits for the result. On 7,000 documents this ranks as if all were looked at.
     pub const PERSON: Self = Self { per_word: 2_000, in_all: 20_000 };
-    /// A run does it for every task.
+    /// For a run, which searches once per task.
     pub const RUN: Self = Self { per_word: 64, in_all: 192 };
 }
 
-/// Every Hebrew text has some piece of any word. Where no document has a whole word or this share of the question, the
-/// pieces are chance.
+/// The smallest share of the query weight that counts without a whole word. Every Hebrew text contains some trigrams of
+/// any word, so matches below this share are chance.
 const MIN_TRIGRAM_SHARE: f64 = 0.25;
 
-/// What the words of a question say about each document.
+/// The scores of the documents that match a query.
 #[derive(Default)]
 struct DocumentScores {
     documents: HashMap<i64, DocumentScore>,
-    /// What a document with all of them would have.
+    /// The weight of all terms of the query: what a document with all of them would have.
     total_weight: f64,
 }
 
@@ -55,13 +58,14 @@ struct DocumentScores {
 struct DocumentScore {
     score: f64,
     weight: f64,
-    /// A bit for each word of the question.
+    /// A bit for each word of the query that the document contains.
     words: u32,
-    /// It has one of them whole.
+    /// Whether it contains at least one whole word, not only trigrams.
     whole: bool,
 }
 
 impl DocumentScores {
+    /// Adds the BM25 score of one term to every document that contains it.
     fn add_term(&mut self, word: usize, term: &str, weight: f64, holders: &[(i64, f64)]) {
         self.total_weight += weight;
         for (doc_id, length) in holders {
@@ -74,30 +78,32 @@ impl DocumentScores {
         }
     }
 
-    /// The best documents with what is said about them; none when all of it is chance.
+    /// Returns the best documents with their scores; none when all matches are chance.
     fn into_best(self, limit: usize) -> Vec<(i64, DocumentScore)> {
         let mut best: Vec<(i64, DocumentScore)> = self.documents.into_iter().collect();
         if !best.iter().any(|(_, tally)| tally.whole || tally.weight >= MIN_TRIGRAM_SHARE * self.total_weight) {
             return Vec::new();
         }
+        // Equal scores are ordered by age, newest first, so that the result does not depend on the hash map.
         best.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then_with(|| b.cmp(a)));
         best.truncate(limit);
         best
     }
 }
 
-/// No question has more words than bits.
+/// Returns the bit of a word of the query; 0 for a word beyond the 32 bits.
 fn bit(word: usize) -> u32 {
     u32::try_from(word).ok().and_then(|word| 1_u32.checked_shl(word)).unwrap_or_default()
 }
 
 impl DocumentReader<'_> {
-    /// Documents of `account` that hold any of the words, best first.
+    /// Returns the documents of `account` that contain any of the words, best first.
     pub fn find(self, text: &str, account: &AccountId, depth: SearchDepth, limit: usize) -> Result<Vec<FullTextHit>> {
         self.find_with_share(text, account, depth, limit, 0.0).map(|(hits, _)| hits)
     }
 
-    /// Of the best, those that hold so much of what the question says; and whether any document holds any of it.
+    /// Returns those of the best documents that contain at least `least_share` of the weight of the query, and whether
+    /// any document matches at all.
     pub fn find_with_share(
         self,
         text: &str,
@@ -121,6 +127,7 @@ impl DocumentReader<'_> {
             left -= holders.len();
             tallies.add_term(*word, term, inverse_document_frequency(&holders, limit, stored), &holders);
         }
+        // The lower bound avoids a division by zero for a query without terms.
         let question = tallies.total_weight.max(f64::MIN_POSITIVE);
         let best = tallies.into_best(limit);
         let any = !best.is_empty();
@@ -138,8 +145,8 @@ impl DocumentReader<'_> {
         Ok((hits.filter_map(Result::transpose).collect::<Result<_>>()?, any))
     }
 
-    /// The newest documents with a term, and how many words each has. A cross join keeps the order of its left side and
-    /// stops at the limit; sorting again would first look all of them up.
+    /// Returns the newest documents with a term, and the number of words of each. The cross join keeps the order of its
+    /// left side and stops at the limit; sorting again would first look up all of them.
     fn with_term(self, term: &str, account: &AccountId, limit: usize) -> Result<Vec<(i64, f64)>> {
         let sql = "SELECT d.doc_id, d.words
                    FROM (SELECT rowid AS doc_id FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?4) s
@@ -156,13 +163,13 @@ impl DocumentReader<'_> {
         query_optional(self.0, sql, [doc_id], "reading a document", document_row)
     }
 
-    /// None when the account has no such document.
+    /// Returns a document; none when the account has no such document.
     pub fn get(self, doc: &str, account: &AccountId) -> Result<Option<Document>> {
         let sql = "SELECT doc, title, at, person, thread FROM search_doc WHERE doc = ?1 AND account = ?2";
         query_optional(self.0, sql, (doc, account.as_str()), "reading a document", document_row)
     }
 
-    /// The newest mails of a conversation.
+    /// Returns the newest mails of a conversation.
     pub fn of_thread(self, account: &AccountId, thread: &str, limit: usize) -> Result<Vec<Document>> {
         let sql =
             "SELECT 'mail:' || mail_id, subject, sent_at, sender, thread FROM mail WHERE account = ?1 AND thread = ?2
@@ -170,7 +177,7 @@ impl DocumentReader<'_> {
         self.query(sql, account, thread, limit)
     }
 
-    /// The newest mails of a sender.
+    /// Returns the newest mails of a sender.
     pub fn of_person(self, account: &AccountId, person: &str, limit: usize) -> Result<Vec<Document>> {
         let sql =
             "SELECT 'mail:' || mail_id, subject, sent_at, sender, thread FROM mail WHERE account = ?1 AND sender = ?2
@@ -178,7 +185,7 @@ impl DocumentReader<'_> {
         self.query(sql, account, person, limit)
     }
 
-    /// Tasks with a mark, open or not, newest first.
+    /// Returns the tasks with a fingerprint, open or ended, newest first.
     pub fn with_fingerprint(self, account: &AccountId, mark: &str, limit: usize) -> Result<Vec<Document>> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread FROM task_mark m JOIN search_doc d ON d.doc = 'task:' || m.task_id
                    WHERE m.account = ?1 AND m.mark = ?2 ORDER BY m.task_id DESC LIMIT ?3";
@@ -191,6 +198,7 @@ impl DocumentReader<'_> {
     }
 }
 
+/// Reads the columns doc, title, at, person and thread, in this order.
 pub(in crate::store::table) fn document_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document {
         doc: row.get(0)?,
@@ -201,8 +209,8 @@ pub(in crate::store::table) fn document_row(row: &rusqlite::Row<'_>) -> rusqlite
     })
 }
 
-/// The usual weight of a word by how many documents have it. When not all of them were looked at, as many are taken
-/// to have it among the older as among the newer.
+/// Returns the weight of a term by the number of documents that contain it. When the list of holders was cut off at the
+/// limit, the term is assumed to be as frequent among the older documents as among the newer ones.
 fn inverse_document_frequency(holders: &[(i64, f64)], limit: usize, stored: i64) -> f64 {
     let all = stored.max(1) as f64;
     let seen = holders.len() as f64;
@@ -226,7 +234,7 @@ mod tests {
         let rare = inverse_document_frequency(&holders([900, 3].into_iter()), 100, 1000);
         let common = inverse_document_frequency(&holders((1..=1000).rev().take(500)), 1000, 1000);
         assert!(rare > 5.0 && common < 1.0, "{rare} {common}");
-        // Every second of the newest hundred: about five hundred of a thousand.
+        // Every second of the newest two hundred has the word: about five hundred of a thousand.
         let guessed = inverse_document_frequency(&holders((801..=1000).rev().step_by(2)), 100, 1000);
         assert!((guessed - common).abs() < 0.05, "{guessed} {common}");
         assert!(inverse_document_frequency(&[], 100, 0) >= 0.0);

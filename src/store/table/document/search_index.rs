@@ -1,4 +1,4 @@
-//! The full-text index over mails and tasks. A cache: rebuilt from the tables at any time.
+//! The full-text index over mails and tasks. It is a cache, and can be rebuilt from the tables at any time.
 
 use super::DocumentReader;
 use crate::{
@@ -14,10 +14,12 @@ use crate::{
     },
 };
 
-/// Which words documents are found by. Grows when they change, and then the index is built anew.
+/// The setting with the edition of the index, which says how documents are split into tokens.
 const EDITION: &str = "search_edition";
+/// The edition of this program. It must be increased when tokens change; then the index is rebuilt at the next start.
 const NEWEST_EDITION: &str = "2";
 
+/// Adds or updates the document of a mail, with its tokens and vectors.
 pub(in crate::store) fn index_mail(
     session: &Session,
     account: &AccountId,
@@ -38,7 +40,8 @@ pub(in crate::store) fn index_mail(
     index_document(session, &document, found)
 }
 
-/// `sender` is who wrote the mail it came from.
+/// Adds or updates the document of a task, with its tokens and vectors. `sender` wrote the mail that the task came
+/// from.
 pub(in crate::store) fn index_task(
     session: &Session,
     account: &AccountId,
@@ -58,7 +61,9 @@ pub(in crate::store) fn index_task(
     index_document(session, &document, found)
 }
 
+/// The columns of a document.
 struct IndexedDocument<'a> {
+    /// The key of the document: `mail:<n>` or `task:<ulid>`.
     doc: &'a str,
     kind: &'a str,
     account: &'a AccountId,
@@ -68,14 +73,18 @@ struct IndexedDocument<'a> {
     thread: &'a str,
 }
 
+/// Adds or updates a document. Its number stays the same, because vectors refer to it. Tokens are queued for the end of
+/// the batch.
 fn index_document(session: &Session, document: &IndexedDocument<'_>, found: &SearchEntry) -> Result<()> {
     let IndexedDocument { doc, kind, account, title, at, person, thread } = document;
     let owner = vector::VectorOwner { account: account.as_str(), kind };
+    // The length is stored for BM25, because a contentless index does not keep it.
     let words = i64::try_from(found.tokens.split(' ').count()).unwrap_or(i64::MAX);
     let sql =
         "INSERT INTO search_doc (doc, account, title, at, words, person, thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                ON CONFLICT DO NOTHING";
     let values = (doc, account.as_str(), title, at.to_string(), words, person, thread);
+    // A new document has no old tokens or vectors to delete, which is the common case.
     if execute(session, sql, values, "adding a document")? == 1 {
         let id = session.last_insert_rowid();
         session.queue_tokens(id, found.tokens.clone(), false);
@@ -89,7 +98,7 @@ fn index_document(session: &Session, document: &IndexedDocument<'_>, found: &Sea
     vector::store_vectors(session, id, &owner, &found.vectors, vector::PreviousVectors::Some)
 }
 
-/// For the end of a batch only; see [`Session`].
+/// Writes the tokens of a document to the index. Only [`Session`] calls this, at the end of a batch.
 pub(in crate::store) fn write_tokens(session: &Session, doc_id: i64, tokens: &str, replaces: bool) -> Result<()> {
     if replaces {
         execute(session, "DELETE FROM search WHERE rowid = ?1", [doc_id], "unindexing")?;
@@ -97,6 +106,7 @@ pub(in crate::store) fn write_tokens(session: &Session, doc_id: i64, tokens: &st
     execute(session, "INSERT INTO search (rowid, tokens) VALUES (?1, ?2)", (doc_id, tokens), "indexing").map(drop)
 }
 
+/// Rebuilds the index from the stored mails and tasks. Rows that cannot be read are skipped; vectors are kept.
 pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     session.discard_pending_tokens();
     // The documents keep their numbers, by which their vectors are found.
@@ -126,7 +136,7 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
 }
 
 impl DocumentReader<'_> {
-    /// The index holds what this program puts into it, not what an older one did.
+    /// Returns whether the index was built with the tokens of this program, and not by an older version.
     pub fn is_index_current(self) -> Result<bool> {
         Ok(SettingReader(self.0).get(EDITION)?.is_some_and(|edition| edition == NEWEST_EDITION))
     }

@@ -1,4 +1,7 @@
-//! Vectors beside their documents, and the documents whose vectors are yet to be made. A cache of tasks and mails.
+//! The vectors of documents, and the list of documents that are due for embedding.
+//!
+//! A document is stored either with its vectors or as due, in one transaction, so that none is forgotten. Like the
+//! index, vectors are a cache of tasks and mails.
 
 use rusqlite::Connection;
 
@@ -15,25 +18,27 @@ use crate::{
     },
 };
 
-/// Whose the vectors in the memory are: the place and the embedder that made them.
+/// The setting that names where vectors are kept and which embedder made them.
 const PLACE: &str = "memory_place";
-/// Not empty while the place has yet to forget what it held before.
+/// The setting that is not empty while the place outside the database still holds vectors from before.
 const TO_CLEAR: &str = "memory_to_clear";
-/// Not empty while the memory cannot be reached: since when, and why.
+/// The setting that is not empty while the place of the vectors cannot be reached: since when, and why.
 pub const MEMORY_TROUBLE: &str = "memory_trouble";
 
+/// The account and the kind of the document that a vector belongs to. Searches filter by both.
 pub(in crate::store) struct VectorOwner<'a> {
     pub(in crate::store) account: &'a str,
     pub(in crate::store) kind: &'a str,
 }
 
-/// What a document had before.
+/// Whether the document may have vectors from before, which must be deleted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum PreviousVectors {
     None,
     Some,
 }
 
+/// Stores the vectors of a document, or marks it as due.
 pub(in crate::store) fn store_vectors(
     connection: &Connection,
     doc_id: i64,
@@ -43,6 +48,7 @@ pub(in crate::store) fn store_vectors(
 ) -> Result<()> {
     match vectors {
         PreparedVectors::Unchanged if before == PreviousVectors::Some => Ok(()),
+        // A document without stored vectors has nothing that could be unchanged.
         PreparedVectors::Unchanged | PreparedVectors::Due => mark_due(connection, doc_id),
         PreparedVectors::Made(made) => {
             if before == PreviousVectors::Some {
@@ -54,7 +60,7 @@ pub(in crate::store) fn store_vectors(
     }
 }
 
-/// Under new ids, so that whoever has read as far as the old ones finds them.
+/// Replaces the vectors of a document. They get new ids, so that a reader that has read up to the old ones finds them.
 fn replace_vectors<'a>(
     connection: &Connection,
     doc_id: i64,
@@ -73,12 +79,14 @@ fn replace_vectors<'a>(
     Ok(())
 }
 
+/// Marks a document as due. A new stamp tells an embedding that is under way that the document has changed meanwhile.
 fn mark_due(connection: &Connection, doc_id: i64) -> Result<()> {
     let sql = "INSERT INTO search_due (doc_id, stamp) VALUES (?1, 1) ON CONFLICT DO UPDATE SET stamp = stamp + 1";
     execute(connection, sql, [doc_id], "marking a document").map(drop)
 }
 
-/// Vectors were made of documents. What changed meanwhile stays due.
+/// Stores vectors that were made of due documents. A document that has changed meanwhile has another stamp and stays
+/// due. Without vectors the document is only no longer due, because they are kept elsewhere.
 pub(in crate::store) fn record_embeddings(connection: &Connection, learned: &[EmbeddedDocument]) -> Result<()> {
     for EmbeddedDocument { doc_id, stamp, vectors: pieces } in learned {
         if let Some(pieces) = pieces {
@@ -98,7 +106,7 @@ pub(in crate::store) fn record_embeddings(connection: &Connection, learned: &[Em
     Ok(())
 }
 
-/// Their vectors go; with `again`, they are made anew.
+/// Deletes the vectors of documents; with `again`, marks the documents as due.
 pub(in crate::store) fn delete_vectors(connection: &Connection, docs: &[String], again: bool) -> Result<()> {
     for doc in docs {
         let sql = "SELECT doc_id FROM search_doc WHERE doc = ?1";
@@ -115,11 +123,13 @@ pub(in crate::store) fn delete_vectors(connection: &Connection, docs: &[String],
     Ok(())
 }
 
+/// Deletes all vectors.
 pub(in crate::store) fn delete_all_vectors(connection: &Connection) -> Result<()> {
     execute(connection, "DELETE FROM search_vector", [], "forgetting vectors").map(drop)
 }
 
-/// All vectors are made anew, in this place.
+/// Deletes all vectors, marks every document as due, and stores the new place. With `elsewhere`, that place must be
+/// emptied before vectors are written to it.
 pub(in crate::store) fn reset_memory(connection: &Connection, place: &str, elsewhere: bool) -> Result<()> {
     delete_all_vectors(connection)?;
     let sql = "INSERT INTO search_due (doc_id, stamp) SELECT doc_id, 1 FROM search_doc WHERE true
@@ -129,36 +139,38 @@ pub(in crate::store) fn reset_memory(connection: &Connection, place: &str, elsew
     setting::set(connection, TO_CLEAR, if elsewhere { "1" } else { "" })
 }
 
-/// The place has forgotten what it held before.
+/// Records that the place outside the database was emptied.
 pub(in crate::store) fn mark_memory_cleared(connection: &Connection) -> Result<()> {
     setting::set(connection, TO_CLEAR, "")
 }
 
-/// Vectors whose document is not there, after the documents were made anew.
+/// Deletes vectors whose document does not exist.
 pub(in crate::store) fn drop_orphans(connection: &Connection) -> Result<()> {
     let sql = "DELETE FROM search_vector WHERE doc_id NOT IN (SELECT doc_id FROM search_doc)";
     execute(connection, sql, [], "forgetting orphans").map(drop)
 }
 
-/// Queries of vectors, and of documents that are due for them.
+/// Queries of vectors, and of documents that are due for embedding.
 #[derive(Clone, Copy)]
 pub struct VectorReader<'a>(pub(in crate::store) &'a Connection);
 
 impl VectorReader<'_> {
+    /// Returns where vectors are kept and which embedder made them; none before the first start of the memory.
     pub fn memory_place(self) -> Result<Option<String>> {
         SettingReader(self.0).get(PLACE)
     }
 
+    /// Returns whether the place outside the database must be emptied before it is used.
     pub fn must_clear_memory(self) -> Result<bool> {
         Ok(SettingReader(self.0).get(TO_CLEAR)?.is_some_and(|text| !text.is_empty()))
     }
 
-    /// Since when the memory cannot be reached, and why, as it was noted.
+    /// Returns since when and why the place of the vectors cannot be reached; none when it can.
     pub fn memory_trouble(self) -> Result<Option<String>> {
         Ok(SettingReader(self.0).get(MEMORY_TROUBLE)?.filter(|text| !text.is_empty()))
     }
 
-    /// Shows every vector after this one, in the order they came.
+    /// Calls `show` for every vector with a larger id than `last`, in the order they were stored.
     pub fn visit_after(self, last: i64, mut show: impl FnMut(VectorRow<'_>)) -> Result<()> {
         let doing = "reading vectors";
         let sql = "SELECT vector_id, account, kind, bytes FROM search_vector WHERE vector_id > ?1 ORDER BY vector_id";
@@ -173,7 +185,7 @@ impl VectorReader<'_> {
         Ok(())
     }
 
-    /// The document behind a vector; none when the vector is gone.
+    /// Returns the document of a vector; none when the vector was deleted.
     pub fn document_of(self, vector_id: i64) -> Result<Option<VectorDocument>> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread, v.number
                    FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
@@ -182,21 +194,23 @@ impl VectorReader<'_> {
         })
     }
 
+    /// Returns the largest id of a vector; 0 when there is none.
     pub fn newest_id(self) -> Result<i64> {
         let sql = "SELECT coalesce(max(vector_id), 0) FROM search_vector";
         query_optional(self.0, sql, [], "reading vectors", |row| row.get(0)).map(Option::unwrap_or_default)
     }
 
+    /// Returns the number of vectors in the database.
     pub fn count(self) -> Result<u64> {
         self.query_count("SELECT count(*) FROM search_vector")
     }
 
-    /// Documents whose vectors are yet to be made.
+    /// Returns the number of documents that are due for embedding.
     pub fn due_document_count(self) -> Result<u64> {
         self.query_count("SELECT count(*) FROM search_due")
     }
 
-    /// Everything there is to remember.
+    /// Returns the number of all documents.
     pub fn document_count(self) -> Result<u64> {
         self.query_count("SELECT count(*) FROM search_doc")
     }
@@ -206,7 +220,8 @@ impl VectorReader<'_> {
             .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
-    /// The first documents whose vectors are yet to be made, with the texts to make them of.
+    /// Returns the first documents that are due, with the snippets to embed. A document that cannot be read has no
+    /// snippets.
     pub fn due_documents(self, limit: usize) -> Result<Vec<DueDocument>> {
         let sql = "SELECT u.doc_id, u.stamp, coalesce(d.doc, ''), coalesce(d.account, '') FROM search_due u
                    LEFT JOIN search_doc d USING (doc_id) ORDER BY u.doc_id LIMIT ?1";
@@ -221,13 +236,14 @@ impl VectorReader<'_> {
         Ok(due)
     }
 
-    /// None for a document that is not there.
+    /// Returns the number of a document; none when it does not exist.
     pub fn doc_id(self, doc: &str) -> Result<Option<i64>> {
         query_optional(self.0, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "looking for a document", |row| {
             row.get(0)
         })
     }
 
+    /// Returns the texts that the vectors of a document are made of.
     fn snippets_of(self, doc: &str) -> Result<Vec<String>> {
         match doc.split_once(':') {
             Some(("task", id)) => {

@@ -1,4 +1,7 @@
-//! The ledger: every message id ever seen, and what became of it. Rows are added and moved, never removed.
+//! The ledger: every message ever seen, and what became of it.
+//!
+//! A row is added once per source key and moves between states; it is never deleted. A message is entered in the
+//! transaction that stores its mail and opens its run, so that none is lost and none is processed twice.
 
 use rusqlite::{Connection, Row};
 
@@ -22,11 +25,13 @@ use crate::{
     },
 };
 
-/// Who takes back what the beginning of a mail opened.
+/// The name of the intake in the history, when it takes back tasks that the beginning of a mail opened.
 const INTAKE: &str = "intake";
-/// Why there is no more to know about a mail.
+/// The reason of a message that left the mailbox before it was read.
 const GONE_REASON: &str = "left the mailbox before it was read";
 
+/// Enters the messages of a poll, accounts for those that are gone, updates file stamps and moves the cursor. Returns
+/// the messages that are new or tried again.
 pub(in crate::store) fn record_arrivals(
     session: &Session,
     batch: &Arrivals,
@@ -44,13 +49,15 @@ pub(in crate::store) fn record_arrivals(
     for file in &batch.unchanged_files {
         update_file_stamp(session, &batch.account, file)?;
     }
+    // The cursor moves in the transaction that stores the messages before it, so that a crash loses none.
     if let Some(cursor) = &batch.cursor {
         account::record_poll(session, &batch.account, cursor, batch.at)?;
     }
     Ok(arrived)
 }
 
-/// None when the ledger has an answer for it already.
+/// Enters one message. A message that failed, was parked or was gone before is tried again. Returns none when the
+/// ledger has its outcome already.
 fn enter_arrival(
     session: &Session,
     batch: &Arrivals,
@@ -74,6 +81,7 @@ fn enter_arrival(
     let (mail_id, retries) = if execute(session, sql, values, "entering a mail into the ledger")? == 1 {
         (MailId(session.last_insert_rowid()), 0)
     } else {
+        // The key is known. Only a message without a final outcome is tried again; any other update matches no row.
         let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
                    WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
         let ArrivalFile { stamp, sha256, .. } = &arrival.file;
@@ -90,7 +98,7 @@ fn enter_arrival(
     Ok(Some(ArrivalReceipt { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
 
-/// What the ledger says about an arrival, and the run it opened.
+/// The state that the ledger gets for an arrival, and the run that was opened for it.
 struct ArrivalOutcome {
     state: MailState,
     reason: String,
@@ -103,6 +111,8 @@ impl ArrivalOutcome {
     }
 }
 
+/// Stores the mail of an arrival and opens its run. A mail that is a copy of a known one opens no run; one that only
+/// carries the Message-ID of a known one is processed and flagged, because anyone can forge an id to suppress a mail.
 fn store_arrival_content(
     session: &Session,
     batch: &Arrivals,
@@ -138,6 +148,7 @@ fn store_arrival_content(
         _ => None,
     };
     let flags: Vec<String> = origin.into_iter().chain(mail.truncations.iter().cloned()).collect();
+    // `record_outcome` recognises this prefix and keeps the flag.
     let flag = if flags.is_empty() { String::new() } else { format!("flagged: {}", flags.join("; ")) };
     let run = build_mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
@@ -145,6 +156,8 @@ fn store_arrival_content(
     Ok(ArrivalOutcome { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
+/// Returns the run of a mail. Its id is derived from the source key and the number of retries, so that each attempt has
+/// one run.
 fn build_mail_run(
     account: &AccountId,
     user: &UserId,
@@ -166,7 +179,8 @@ fn build_mail_run(
     }
 }
 
-/// A program that adds header fields to a file leaves the same mail under the same name: effects on it find these bytes.
+/// Updates the stamp and digest of a mail whose file was rewritten under the same name, for example by a program that
+/// adds header fields. Effects on the mail then find the new bytes.
 fn update_rewritten_file(connection: &Connection, first: MailId, arrival: &Arrival) -> Result<()> {
     let ArrivalFile { stamp, sha256, .. } = &arrival.file;
     let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = ?4, size = ?5
@@ -176,8 +190,9 @@ fn update_rewritten_file(connection: &Connection, first: MailId, arrival: &Arriv
     execute(connection, sql, values, "following a file that was rewritten").map(drop)
 }
 
-/// Takes the tasks back that were opened by the beginning of a mail, when nobody has touched them and nothing has left:
-/// the whole of it opens them anew. Otherwise they stay, and the whole is a follow-up. Returns the mail of the beginning.
+/// Handles a complete mail whose beginning was read while it was still being written. When nobody has touched the tasks
+/// of the beginning and nothing was sent for them, they are cancelled and the complete mail opens them anew. Otherwise
+/// they stay, and the complete mail is a follow-up. Returns the mail of the beginning.
 fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: MailId) -> Result<Option<MailId>> {
     let sql = "SELECT mail_id, state FROM ledger WHERE account = ?1 AND source_key = ?2";
     let values = (batch.account.as_str(), key);
@@ -197,14 +212,14 @@ fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: M
     Ok(Some(first))
 }
 
-/// Notes how a file looks now whose content is what it was.
+/// Stores the new stamp of a file whose content is unchanged.
 fn update_file_stamp(connection: &Connection, account: &AccountId, file: &UnchangedFile) -> Result<()> {
     let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = coalesce(?4, bytes_sha256) WHERE account = ?1 AND source_key = ?2";
     let values = (account.as_str(), &file.source_key, &file.stamp, &file.sha256);
     execute(connection, sql, values, "noting how a file looks").map(drop)
 }
 
-/// Only what was still owed an answer is accounted for as gone; the rest has one.
+/// Marks a message as gone that could not be processed before. One that has an outcome keeps it.
 fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
                WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
@@ -212,7 +227,7 @@ fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instan
         .map(drop)
 }
 
-/// Writes the ledger's answer. A flag that was there before stays in front of the reason.
+/// Stores the outcome of a mail. A flag in the reason is kept, and the new reason is appended to it.
 pub(in crate::store) fn record_outcome(
     connection: &Connection,
     mail_id: MailId,
@@ -227,16 +242,18 @@ pub(in crate::store) fn record_outcome(
     execute(connection, sql, values, "settling a mail").map(drop)
 }
 
-/// One ledger row as far as decisions need it.
+/// The columns of a ledger row that edits and decisions depend on.
 pub(in crate::store) struct LedgerEntry {
     pub(in crate::store) account: AccountId,
     pub(in crate::store) source_key: String,
     pub(in crate::store) arrived_at: Instant,
     pub(in crate::store) state: MailState,
     pub(in crate::store) task_id: Option<TaskId>,
+    /// How often the message was tried again; part of the id of its run.
     pub(in crate::store) retries: u32,
 }
 
+/// Returns the ledger row of a mail, or an error when there is none.
 pub(in crate::store) fn read_entry(connection: &Connection, mail_id: MailId) -> Result<LedgerEntry> {
     let sql = "SELECT account, source_key, arrived_at, state, task_id, retries FROM ledger WHERE mail_id = ?1";
     query_optional(connection, sql, [mail_id.0], "reading the ledger", |row| {
@@ -252,7 +269,7 @@ pub(in crate::store) fn read_entry(connection: &Connection, mail_id: MailId) -> 
     .ok_or_else(|| StoreError::NotFound(format!("mail {mail_id}")))
 }
 
-/// Works a parked mail once more, as if it had just come.
+/// Processes a parked mail again in a new run, as if it had just arrived. Returns the run.
 pub(in crate::store) fn retry_mail(
     connection: &Connection,
     mail_id: MailId,
@@ -268,7 +285,8 @@ pub(in crate::store) fn retry_mail(
     Ok(run.run_id)
 }
 
-/// A person overrules what was made of a mail.
+/// Overrules what was made of a mail, or mutes or unmutes its sender, and records the correction. Returns the runs that
+/// were opened.
 pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> Result<Vec<RunId>> {
     let entry = read_entry(connection, edit.mail_id)?;
     let mut runs = Vec::new();
@@ -283,7 +301,8 @@ pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> R
             (CorrectionKind::MakeTask, entry.state.as_str(), "task")
         }
         MailEditKind::Mute => {
-            // Whoever forged the address is muted, not whose address it is.
+            // If the mail is not verified, only unverified mail of the address is muted: its real owner is not silenced
+            // by a forgery.
             let verified = json_extract_sql("body", "$.authentication.verified");
             let sql = format!(
                 "INSERT INTO muted (account, address, at, unverified_only)
@@ -304,6 +323,7 @@ pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> R
     Ok(runs)
 }
 
+/// Cancels the open tasks of a mail and records that it opens none. Refused for a mail without a task.
 fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry) -> Result<()> {
     if !matches!(entry.state, MailState::Task | MailState::Linked | MailState::Parked) {
         return Err(StoreError::Refused(format!(
@@ -319,6 +339,7 @@ fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry
     record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
 }
 
+/// Records the correction of a mail, with an audit entry.
 fn record_correction(
     connection: &Connection,
     edit: &MailEdit,

@@ -1,4 +1,4 @@
-//! Reading the ledger.
+//! Queries of the ledger.
 
 use std::collections::HashSet;
 
@@ -12,12 +12,14 @@ use crate::{
     },
 };
 
+/// The columns that [`ledger_row`] reads. Sender and subject are empty for a message that could not be read.
 const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.direction, l.arrived_at, l.size, l.state, l.reason, l.task_id, \
                        l.retries, coalesce(m.sender, ''), coalesce(m.subject, ''), l.stamp FROM ledger l LEFT JOIN mail m USING (mail_id)";
 
-/// Mails that are tried again in one poll; those that waited longest come first.
+/// The number of mails that are tried again in one poll. Those that waited longest come first.
 const MAX_RETRIES_PER_POLL: usize = 50;
-/// Seconds before a mail that could not be read is tried again; twice as many after each time.
+/// The backoff in seconds before a mail that could not be read is tried again. It doubles with each attempt, up to 256
+/// times its value.
 const INITIAL_BACKOFF_SECONDS: u32 = 15;
 
 fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
@@ -44,13 +46,15 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
 pub struct LedgerReader<'a>(pub(in crate::store) &'a Connection);
 
 impl LedgerReader<'_> {
-    /// The newest first.
+    /// Returns the newest messages, in one state or in any.
     pub fn list(self, state: Option<MailState>, limit: usize) -> Result<Vec<LedgerRow>> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR l.state = ?1 ORDER BY l.mail_id DESC LIMIT ?2");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         query_readable(self.0, &sql, (state.map(MailState::as_str), limit), "listing the ledger", ledger_row)
     }
 
+    /// Returns the ledger row of a mail; none when it does not exist. A row that cannot be read is an error; see
+    /// [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn get(self, mail_id: MailId) -> Result<Option<LedgerRow>> {
         query_optional(
             self.0,
@@ -61,7 +65,8 @@ impl LedgerReader<'_> {
         )
     }
 
-    /// Every message of an account that is made of files: its key, its stamp, whether it is gone.
+    /// Returns the source key and the stamp of every message of an account whose messages are files, and whether it is
+    /// gone.
     pub fn known_files(self, account: &AccountId) -> Result<Vec<(String, String, bool)>> {
         let sql = "SELECT source_key, stamp, state = 'gone' FROM ledger WHERE account = ?1";
         query_readable(self.0, sql, [account.as_str()], "listing known mail", |row| {
@@ -69,9 +74,10 @@ impl LedgerReader<'_> {
         })
     }
 
-    /// The messages whose key is `base`, or begins with it and a slash.
+    /// Returns the messages whose source key is `base`, or `base` followed by a slash and a digest: other content that
+    /// was found under the same file name.
     pub fn files_with_base_key(self, account: &AccountId, base: &str) -> Result<Vec<LedgerFileRow>> {
-        // What follows the slash in the order of characters is the digit zero.
+        // The character after the slash is the digit zero, so the range covers exactly the keys below `base/`.
         let sql = "SELECT l.source_key, l.stamp, l.size, l.bytes_sha256, m.mail_id IS NOT NULL, l.state = 'gone'
                    FROM ledger l LEFT JOIN mail m USING (mail_id)
                    WHERE l.account = ?1 AND (l.source_key = ?2 OR (l.source_key > ?2 || '/' AND l.source_key < ?2 || '0'))
@@ -88,7 +94,8 @@ impl LedgerReader<'_> {
         })
     }
 
-    /// Those of the keys that need no second look.
+    /// Returns those of the keys that need not be fetched, because the ledger has them and they neither failed nor are
+    /// gone.
     pub fn known_keys_among(self, account: &AccountId, keys: Vec<String>) -> Result<HashSet<String>> {
         let sql = "SELECT 1 FROM ledger WHERE account = ?1 AND source_key = ?2 AND state NOT IN ('failed', 'gone')";
         let mut known = HashSet::new();
@@ -100,7 +107,7 @@ impl LedgerReader<'_> {
         Ok(known)
     }
 
-    /// Mails that could not be read and whose turn it is to be tried again.
+    /// Returns the mails that could not be read and whose backoff is over.
     pub fn due_for_retry(self, account: &AccountId, now: Instant) -> Result<Vec<LedgerRow>> {
         let sql = format!(
             "{COLUMNS} WHERE l.account = ?1 AND l.state = 'failed'
@@ -110,7 +117,7 @@ impl LedgerReader<'_> {
         query_readable(self.0, &sql, (account.as_str(), now.to_string()), "listing unread mail", ledger_row)
     }
 
-    /// The keys of an account's mails that could not be read.
+    /// Returns the source keys of parked messages that could not be read at all.
     pub fn unreadable_keys(self, account: &AccountId) -> Result<HashSet<String>> {
         let sql = "SELECT source_key FROM ledger l WHERE account = ?1 AND state = 'parked'
                    AND NOT EXISTS (SELECT 1 FROM mail m WHERE m.mail_id = l.mail_id)";
@@ -119,7 +126,7 @@ impl LedgerReader<'_> {
             .collect())
     }
 
-    /// How many mails are in each state.
+    /// Returns the number of mails of each account in each state.
     pub fn counts(self) -> Result<Vec<(AccountId, MailState, u64)>> {
         let sql = "SELECT account, state, count(*) FROM ledger GROUP BY account, state ORDER BY account, state";
         query_readable(self.0, sql, [], "counting the ledger", |row| {
@@ -127,8 +134,8 @@ impl LedgerReader<'_> {
         })
     }
 
-    /// Mails nobody owes an answer any more to, yet without one: pending with no run that works them, or worked into a
-    /// task that is not there. Accounts without any are left out.
+    /// Returns, per account, the number of mails without an outcome and without a running run, or whose task does not
+    /// exist. Accounts without any are left out. In an intact database there are none.
     pub fn count_unaccounted(self) -> Result<Vec<(AccountId, u64)>> {
         let sql = "SELECT l.account, count(*) FROM ledger l WHERE
                      (l.state = 'pending' AND NOT EXISTS (SELECT 1 FROM run r WHERE r.mail_id = l.mail_id AND r.task_id IS NULL AND r.status = 'running'))

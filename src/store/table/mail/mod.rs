@@ -1,4 +1,4 @@
-//! What was read in a mail, and what is known about its people.
+//! Mails as they were read, and what is known about the people who wrote them: contacts and mutes.
 
 pub(in crate::store) mod ledger;
 pub(in crate::store) mod ledger_read;
@@ -19,12 +19,13 @@ use crate::{
     },
 };
 
-/// SQL that says whether the mail `m` was sent to many or by a machine, by its headers.
+/// Returns the SQL condition that the headers of the mail `m` mark it as sent to many or by a machine.
 pub(super) fn is_bulk_sql() -> String {
     let (header, list) = (json_extract_sql("m.body", "$.bulk_header"), json_extract_sql("m.body", "$.list_id"));
     format!("coalesce({header}, {list}) IS NOT NULL")
 }
 
+/// Stores a mail and its search entry. The recipients of a mail that the person sent become contacts.
 pub(in crate::store) fn store_mail(
     session: &Session,
     account: &AccountId,
@@ -33,6 +34,7 @@ pub(in crate::store) fn store_mail(
     mail: &Mail,
     text: &EncodedMail,
 ) -> Result<()> {
+    // A mail without a valid date is dated by its arrival.
     let sent_at = mail.date.unwrap_or(arrival.arrived_at);
     let message_id = mail.message_id.as_deref().unwrap_or("");
     let sql = "INSERT OR REPLACE INTO mail (mail_id, account, message_id, thread, sender, subject, sent_at, content_sha256, direction, body)
@@ -57,6 +59,7 @@ pub(in crate::store) fn store_mail(
     super::document::search_index::index_mail(session, account, mail_id.0, mail, &text.search_entry, sent_at)
 }
 
+/// Adds the recipients of a mail that the person sent to the contacts.
 fn add_contacts(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {
     for address in mail.to.iter().chain(&mail.cc) {
         let sql = "INSERT INTO contact (account, address, first_sent) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
@@ -65,15 +68,18 @@ fn add_contacts(connection: &Connection, account: &AccountId, mail: &Mail, at: I
     Ok(())
 }
 
-/// How a mail relates to one with the same Message-ID that is already here.
+/// How a mail relates to a stored one with the same Message-ID.
 pub(in crate::store) enum MessageIdMatch {
+    /// There is none.
     None,
+    /// It is a copy: the content is the same, and the stored mail is verified if this one is.
     Same(MailId),
-    /// The same id over other content, or over the same from a sender nobody vouched for: worked, and flagged, because
-    /// anyone can forge an id to bury a mail.
+    /// It has the same id over other content, or is verified while the stored one is not. It is processed and flagged,
+    /// because anyone can forge an id to suppress a mail.
     Forged(MailId),
 }
 
+/// Looks for another mail of the account with the same Message-ID. A copy is preferred over a forgery.
 pub(in crate::store) fn find_message_id_match(
     connection: &Connection,
     account: &AccountId,
@@ -107,7 +113,8 @@ pub(in crate::store) fn find_message_id_match(
     })
 }
 
-/// What is known about a mail beside its text.
+/// Returns what is known about a mail besides its text: the sender, the conversation, and open tasks that it may be
+/// about. `text` is the fingerprint of the mail.
 pub(in crate::store) fn load_mail_context(
     connection: &Connection,
     mail_id: MailId,
@@ -132,13 +139,14 @@ pub(in crate::store) fn load_mail_context(
                 thread_mine: row.get(6)?,
                 muted: row.get(7)?,
                 alone: row.get(8)?,
-                // An account whose kind cannot be read holds no mail of it up.
+                // An unreadable account row must not hold up the mail of the account.
                 kind: parse_optional_column(row, 9).unwrap_or_default(),
                 tasks: Vec::new(),
             };
             Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
         })?;
     let Some((mut known, account, thread)) = found else { return Ok(None) };
+    // A mail that is alone in its conversation has no tasks there, which saves a query for most mails.
     if !known.alone {
         known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
     }
@@ -152,30 +160,33 @@ pub(in crate::store) fn load_mail_context(
 pub struct MailReader<'a>(pub(in crate::store) &'a Connection);
 
 impl MailReader<'_> {
+    /// Returns a mail as it was read; none when its message could not be read. A row that cannot be read is an error;
+    /// see [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn get(self, mail_id: MailId) -> Result<Option<Mail>> {
         query_optional(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| {
             decode_json_column(row, 0)
         })
     }
 
-    /// Whether a mute of this address leaves its verified mail alone; none when it is not muted.
+    /// Returns whether the mute of this address applies to unverified mail only; none when it is not muted.
     pub fn mutes_unverified_only(self, account: &AccountId, address: &str) -> Result<Option<bool>> {
         let sql = "SELECT unverified_only FROM muted WHERE account = ?1 AND address = ?2";
         query_optional(self.0, sql, (account.as_str(), address), "looking for a mute", |row| row.get(0))
     }
 
-    /// Whether the person has written to this address.
+    /// Returns whether the person has written to this address.
     pub fn is_contact(self, account: &AccountId, address: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM contact WHERE account = ?1 AND address = ?2";
         Ok(query_optional(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
     }
 
+    /// Returns what is known about a mail besides its text; none when the ledger does not have it.
     pub fn context(self, mail_id: MailId, mail: &Mail) -> Result<Option<MailContext>> {
         load_mail_context(self.0, mail_id, mail, fingerprint::of_mail(mail).as_deref())
     }
 
-    /// The mails of a conversation that came last, newest first. However many there are, no more than these are looked
-    /// at: their numbers are read from the end of the index, for either direction.
+    /// Returns the newest mails of a conversation, newest first. The cost does not grow with the conversation: the
+    /// limit is applied per direction at the end of the index, before any mail is read.
     pub fn of_thread(self, account: &AccountId, thread: &str, limit: usize) -> Result<Vec<(MailId, Mail)>> {
         let last = |direction: Direction| {
             format!(
@@ -196,7 +207,7 @@ impl MailReader<'_> {
         })
     }
 
-    /// What the person wrote last, newest first.
+    /// Returns the last mails that the person wrote, newest first.
     pub fn sent(self, account: &AccountId, limit: usize) -> Result<Vec<Mail>> {
         let sql = "SELECT body FROM mail WHERE account = ?1 AND direction = 'out' ORDER BY mail_id DESC LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -205,7 +216,7 @@ impl MailReader<'_> {
         })
     }
 
-    /// Mail, subject, task and time of every archived mail.
+    /// Returns mail, subject, task and time of every mail that was archived since then.
     pub fn archived_since(self, since: Instant) -> Result<Vec<(i64, String, String, Instant)>> {
         let (mail, effect) =
             (json_extract_sql("b.action", "$.mail_id"), json_extract_sql("b.action", "$.effect.effect"));

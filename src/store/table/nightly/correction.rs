@@ -1,4 +1,6 @@
-//! What a person said was wrong: noted in the transaction of their word, read at night.
+//! Corrections: what a person overruled, recorded in the transaction of their decision and read by the nightly job.
+//!
+//! A correction holds no text of a mail.
 
 use rusqlite::{Connection, Row};
 
@@ -14,15 +16,18 @@ use crate::{
     },
 };
 
-/// Whose word it is, and about what.
+/// Who corrects, and which task or mail the correction is about.
 pub(in crate::store) struct CorrectionSubject<'a> {
     pub(in crate::store) account: &'a AccountId,
     pub(in crate::store) user: &'a UserId,
+    /// The task that was corrected, or that the mail had opened.
     pub(in crate::store) task_id: Option<TaskId>,
+    /// The mail that was corrected, or that the task came from.
     pub(in crate::store) mail_id: Option<MailId>,
     pub(in crate::store) at: Instant,
 }
 
+/// Records a correction with the old and the new value, which are empty where they could quote a mail.
 pub(in crate::store) fn record(
     connection: &Connection,
     about: &CorrectionSubject<'_>,
@@ -47,6 +52,7 @@ pub(in crate::store) fn record(
     execute(connection, sql, values, "noting a correction").map(drop)
 }
 
+/// The columns that [`correction_row`] reads.
 const COLUMNS: &str = "c.correction, c.account, c.kind, c.task_id, c.mail_id, c.from_value, c.to_value, c.why, c.at";
 
 fn correction_row(row: &Row<'_>) -> rusqlite::Result<CorrectionRow> {
@@ -63,17 +69,18 @@ fn correction_row(row: &Row<'_>) -> rusqlite::Result<CorrectionRow> {
     })
 }
 
-/// The columns [`correction_row`] reads.
+/// The number of columns that [`correction_row`] reads. Further columns of a query follow them.
 const COLUMN_COUNT: usize = 9;
 
 impl NightlyReader<'_> {
-    /// In the order they were made.
+    /// Returns the corrections since then, or all, in the order they were made.
     pub fn corrections(self, since: Option<Instant>) -> Result<Vec<CorrectionRow>> {
         let sql = format!("SELECT {COLUMNS} FROM correction c WHERE ?1 IS NULL OR c.at >= ?1 ORDER BY c.correction");
         query_readable(self.0, &sql, [since.map(|at| at.to_string())], "reading corrections", correction_row)
     }
 
-    /// Levels set by hand since then, with the facts of their tasks. What a retired account taught is forgotten.
+    /// Returns the priorities that a person set since then, with the facts of their tasks. Corrections of a retired
+    /// account are left out.
     pub fn priority_lessons(self, since: Instant) -> Result<Vec<LessonRow>> {
         self.lessons(
             "JOIN tasks t ON t.task_id = c.task_id JOIN task_facts f ON f.task_id = c.task_id",
@@ -83,7 +90,8 @@ impl NightlyReader<'_> {
         )
     }
 
-    /// Words on what is a task and what is none, with the facts of their mails.
+    /// Returns the corrections of what is a task and what is none, with the facts of their mails. Those of a retired
+    /// account are left out.
     pub fn task_lessons(self, since: Instant) -> Result<Vec<LessonRow>> {
         self.lessons(
             "JOIN ledger l ON l.mail_id = c.mail_id JOIN mail_facts f ON f.mail_id = c.mail_id",
@@ -93,6 +101,8 @@ impl NightlyReader<'_> {
         )
     }
 
+    /// Returns corrections of one kind with facts. `born` is the column of the time at which rules judged the task or
+    /// mail.
     fn lessons(self, join: &str, born: &str, kind: &str, since: Instant) -> Result<Vec<LessonRow>> {
         let (fields, bulk) = (facts::qualified_columns("f"), mail::is_bulk_sql());
         let sql = format!(

@@ -1,4 +1,4 @@
-//! What became of the agent's own messages: approved, edited, rejected.
+//! What became of the messages that the agent wrote: approved, edited or rejected.
 
 use serde_json::Value;
 
@@ -11,11 +11,13 @@ use crate::{
     },
 };
 
-/// Where an action has the text of its message.
+/// The JSON path of the message text in an action.
 const BODY: &str = "$.effect.message.body";
 
 impl NightlyReader<'_> {
-    /// Replies to verified senders since then: how long each was when the agent wrote it and when it left.
+    /// Returns the replies to verified senders since then that were sent, saved or rejected, with their length when the
+    /// agent wrote them and when they left. The first generation of a step is what the agent wrote, the last one what
+    /// left.
     pub fn reply_outcomes(self, since: Instant) -> Result<Vec<ReplyOutcome>> {
         let (written, left) = (json_extract_sql("first.action", BODY), json_extract_sql("last.action", BODY));
         let sql = format!(
@@ -37,7 +39,9 @@ impl NightlyReader<'_> {
                 parse_column::<Instant>(row, 4)?,
             ))
         })?;
+        // A reply that is neither sent nor rejected yet teaches nothing.
         let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
+        /// Domain, first text, last text that left, whether a person rejected it, and when it was planned.
         type ReplyColumns = (String, Option<String>, Option<String>, bool, Instant);
         let deed = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
             domain,
@@ -51,7 +55,7 @@ impl NightlyReader<'_> {
 }
 
 impl RunReader<'_> {
-    /// What people did to the effects of a task, and how long its run took.
+    /// Returns what people did to the messages of a task, and how long the run took, for its reflection.
     pub fn feedback(self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<RunFeedback> {
         let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
         let messages: Vec<(Value, bool)> =
@@ -60,6 +64,7 @@ impl RunReader<'_> {
             })?;
         let words = |action: &Value| count_words(action.pointer("/effect/message/body").and_then(Value::as_str));
         let left = messages.iter().rev().find(|(_, left)| *left);
+        // The first generation is what the agent wrote. If what left differs, a person has changed it.
         let edited = messages.first().zip(left).filter(|((first, _), (last, _))| first != last);
         let sql = "SELECT count(*) FROM approval p JOIN outbox o USING (action_id) WHERE o.task_id = ?1";
         let approvals =

@@ -1,4 +1,6 @@
-//! The nightly job's own rows, one per date, and what it learns from.
+//! The rows of the nightly job, one per date, and what it learns from.
+//!
+//! A date is claimed by one conditional insert, so that there is one run of the job for it however often it is tried.
 
 pub(in crate::store) mod correction;
 pub(in crate::store) mod feedback;
@@ -23,17 +25,20 @@ use crate::{
     store::error::{Result, StoreContext, StoreError},
 };
 
-/// Who acts at night.
+/// The name of the nightly job in the history and in the audit chain.
 const NIGHTLY_ACTOR: &str = "night";
 
+/// Returns an audit entry that belongs to no account.
 fn build_audit_entry(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
     AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
 }
 
-/// Claims the date. Refused when it was done; a run that was cut off is taken up by its own id.
+/// Claims the date and marks missed dates as caught up. A run of the same id that was interrupted takes its date up
+/// again. Refused when the date was done, or is claimed by another run.
 pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNightly) -> Result<()> {
     let sql = "INSERT INTO nightly (date, scheduled_at, run_id, state, begun_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     let (run, at) = (night.run_id.to_string(), night.at.to_string());
+    // This run stands for the dates that passed while the program was off, so that none of them is run later.
     for (date, due) in &night.missed {
         execute(
             connection,
@@ -56,6 +61,8 @@ pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNigh
     )
 }
 
+/// Closes the date with its report, stores how often learned entries matched, and opens an item for each proposal. A
+/// conflict means that the date was closed already.
 pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly) -> Result<()> {
     let sql = "UPDATE nightly SET state = 'done', ended_at = ?3, report = ?4 WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
     let report = serde_json::to_string(&night.report).context("encoding a report")?;
@@ -77,7 +84,8 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
     )
 }
 
-/// Refused when a person has touched one of them meanwhile.
+/// Cancels the newer of two duplicates. The conditions are checked again in this transaction, and a conflict is
+/// returned when they no longer hold, for example because a person has touched one of the tasks.
 pub(in crate::store) fn cancel_duplicate_task(
     connection: &Connection,
     twins: &DuplicateTasks,
@@ -91,8 +99,9 @@ pub(in crate::store) fn cancel_duplicate_task(
     task::edit::transition_task(connection, &row, TaskStatus::Cancelled, NIGHTLY_ACTOR, &why, at)
 }
 
-/// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
-/// Each is paired with the oldest of its kind.
+/// Returns duplicates, each paired with the oldest task of its kind. Both are open, untouched by a person, without
+/// another linked mail, and from the same verified sender; they have the same content and objective, or the same
+/// invoice number.
 fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> {
     let invoice = json_extract_sql("t.context", "$.invoice_number");
     let sql = format!(
@@ -105,6 +114,7 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
                  AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = t.task_id AND k.state = 'linked')
                ORDER BY m.mail_id, t.task_id"
     );
+    /// A task and the mail that opened it.
     type TaskAndMail = (TaskId, i64);
     let rows = query_readable(connection, &sql, [], "looking for duplicates", |row| {
         let sender = format!("{}\u{1}{}", row.get::<_, String>(2)?, row.get::<_, String>(3)?);
@@ -117,7 +127,7 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
     let mut twins = Vec::new();
     for ((newer, mail), keys) in rows {
         let keys: Vec<_> = keys.into_iter().flatten().collect();
-        // Two tasks of one mail are two tasks.
+        // Two tasks of one mail are never duplicates.
         let known = keys.iter().find_map(|key| Some((key.1, first.get(key).filter(|(_, other)| *other != mail)?.0)));
         if let Some((how, older)) = known {
             let why = if how == 'm' { "the same mail again" } else { "the same invoice number" };
@@ -131,6 +141,7 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
     Ok(twins)
 }
 
+/// Reads a row of the nightly job. A report that cannot be read is null, because nothing depends on it.
 fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
     let text: String = row.get(6)?;
     Ok(NightlyRow {
@@ -144,34 +155,37 @@ fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
     })
 }
 
+/// The columns that [`nightly_row`] reads.
 const NIGHTLY_COLUMNS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM nightly";
 
-/// Queries of the nightly job: its runs, corrections and what it learns from.
+/// Queries of the nightly job: its runs, corrections, and the past that edits are tested on.
 #[derive(Clone, Copy)]
 pub struct NightlyReader<'a>(pub(in crate::store) &'a Connection);
 
 impl NightlyReader<'_> {
+    /// Returns the nightly job of a date.
     pub fn run(self, date: &str) -> Result<Option<NightlyRow>> {
         query_optional(self.0, &format!("{NIGHTLY_COLUMNS} WHERE date = ?1"), [date], "reading a night", nightly_row)
     }
 
-    /// The newest date that was seen to.
+    /// Returns the newest date whose job is done or caught up.
     pub fn last_date(self) -> Result<Option<String>> {
         let sql = "SELECT max(date) FROM nightly WHERE state <> 'running'";
         query_optional(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
     }
 
-    /// A night that was cut off.
+    /// Returns the oldest nightly job that was begun and not closed.
     pub fn unfinished_run(self) -> Result<Option<NightlyRow>> {
         let sql = format!("{NIGHTLY_COLUMNS} WHERE state = 'running' ORDER BY date");
         query_first_readable(self.0, &sql, [], "looking for a night", nightly_row)
     }
 
+    /// Returns the tasks that the nightly job may cancel as duplicates.
     pub fn duplicate_tasks(self) -> Result<Vec<DuplicateTasks>> {
         find_duplicate_tasks(self.0)
     }
 
-    /// Tasks of accounts that are not retired, oldest first.
+    /// Returns the tasks created since then, or all, of accounts that are not retired, oldest first.
     pub fn past_tasks(self, since: Option<Instant>) -> Result<Vec<PastTask>> {
         let sql = format!(
             "SELECT t.task_id, o.number, t.created_at, t.status, t.priority, o.hand_ranked, {}
@@ -192,7 +206,7 @@ impl NightlyReader<'_> {
         })
     }
 
-    /// Mails that were read, and what became of them.
+    /// Returns the incoming mails since then that were read, and whether each opened a task.
     pub fn past_mails(self, since: Instant) -> Result<Vec<PastMail>> {
         let sql = format!(
             "SELECT l.mail_id, l.arrived_at, l.state = 'task',

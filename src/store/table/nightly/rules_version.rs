@@ -1,4 +1,7 @@
-//! Versions of the rules, where learned entries come from, and proposals.
+//! Versions of the rules, the evidence of learned entries, and proposals.
+//!
+//! A version is stored as intended before the files are replaced, and marked live after. A crash in between leaves an
+//! intended version, which the next start compares with the files.
 
 use rusqlite::{Connection, Row};
 
@@ -19,11 +22,13 @@ use crate::{
     },
 };
 
-/// How many versions are kept.
+/// The number of live versions that are kept for a rollback.
 pub(in crate::store) const MAX_KEPT_VERSIONS: i64 = 30;
 
+/// The columns that [`version_row`] reads.
 const VERSION_COLUMNS: &str = "SELECT version, at, who, run_id, why, rules, guidelines, edits FROM rules_version";
 
+/// Stores a proposed edit of the rules, and opens the item that asks a person about it.
 pub(super) fn open_proposal(connection: &Connection, question: &NewProposal, night: &EndNightly) -> Result<()> {
     item::open(connection, &question.item, &night.account, &night.user, None, night.at)?;
     let sql = "INSERT INTO proposal (item_id, edit, run_id, evidence) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
@@ -33,7 +38,7 @@ pub(super) fn open_proposal(connection: &Connection, question: &NewProposal, nig
     execute(connection, sql, values, "asking about an edit").map(drop)
 }
 
-/// The line before the file is replaced.
+/// Stores a version before the files are replaced by it. Returns its number.
 pub(in crate::store) fn record_intended_version(connection: &Connection, new: &NewRulesVersion) -> Result<i64> {
     let sql = "INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let edits = serde_json::to_string(&new.edits).context("encoding edits")?;
@@ -45,7 +50,8 @@ pub(in crate::store) fn record_intended_version(connection: &Connection, new: &N
     Ok(version)
 }
 
-/// It is the file now.
+/// Marks a version as live after the files were replaced, and stores in the same transaction what it learned, retired
+/// and unlearned. Old versions beyond the limit are deleted.
 pub(in crate::store) fn mark_version_live(connection: &Connection, kept: &LiveRulesVersion, at: Instant) -> Result<()> {
     let sql = "UPDATE rules_version SET live = 1 WHERE version = ?1";
     if execute(connection, sql, [kept.version], "keeping a version")? == 0 {
@@ -64,6 +70,7 @@ pub(in crate::store) fn mark_version_live(connection: &Connection, kept: &LiveRu
         let values = (&row.name, entry, &row.run_id, evidence, row.made_at.to_string(), hits, last);
         execute(connection, sql, values, "noting where an entry comes from")?;
     }
+    // The time keeps older corrections from teaching the same again.
     for (reach, why) in &kept.unlearned {
         let sql = "INSERT OR REPLACE INTO unlearned (reach, at, why) VALUES (?1, ?2, ?3)";
         execute(connection, sql, (reach, at.to_string(), why), "unlearning")?;
@@ -76,13 +83,13 @@ pub(in crate::store) fn mark_version_live(connection: &Connection, kept: &LiveRu
     execute(connection, sql, [MAX_KEPT_VERSIONS], "forgetting old versions").map(drop)
 }
 
-/// The file was never replaced.
+/// Deletes an intended version whose files were never replaced. A live version is not touched.
 pub(in crate::store) fn discard_intended_version(connection: &Connection, version: i64) -> Result<()> {
     let sql = "DELETE FROM rules_version WHERE version = ?1 AND live = 0";
     execute(connection, sql, [version], "dropping an intent").map(drop)
 }
 
-/// A question that was answered has been acted on.
+/// Closes a proposal with its outcome. One that is closed already keeps its outcome.
 pub(in crate::store) fn close_proposal(
     connection: &Connection,
     item_id: ItemId,
@@ -93,13 +100,14 @@ pub(in crate::store) fn close_proposal(
     execute(connection, sql, (item_id.to_string(), at.to_string(), outcome), "settling a proposal").map(drop)
 }
 
-/// A person's no: the same is asked again only after newer corrections.
+/// Records that a person turned a proposal down. The same edit is proposed again only after newer corrections.
 pub(in crate::store::table) fn reject_proposal(
     connection: &Connection,
     item_id: ItemId,
     why: &str,
     at: Instant,
 ) -> Result<()> {
+    // The key names the conditions of the proposed edit.
     let key = json_extract_sql("edit", "$.key");
     let sql = format!(
         "INSERT OR REPLACE INTO unlearned (reach, at, why)
@@ -127,18 +135,19 @@ fn version_row(row: &Row<'_>) -> rusqlite::Result<RulesVersionRow> {
 pub struct RulesReader<'a>(pub(in crate::store) &'a Connection);
 
 impl RulesReader<'_> {
-    /// The newest first.
+    /// Returns the live versions, newest first.
     pub fn versions(self) -> Result<Vec<RulesVersionRow>> {
         let sql = format!("{VERSION_COLUMNS} WHERE live = 1 ORDER BY version DESC");
         query_readable(self.0, &sql, [], "listing versions of the rules", version_row)
     }
 
-    /// A version whose file may or may not have been replaced before a crash.
+    /// Returns the versions whose files may or may not have been replaced before a crash, oldest first.
     pub fn intended_versions(self) -> Result<Vec<RulesVersionRow>> {
         let sql = format!("{VERSION_COLUMNS} WHERE live = 0 ORDER BY version");
         query_readable(self.0, &sql, [], "looking for intended versions", version_row)
     }
 
+    /// Returns the learned entries with their evidence and hits, by name.
     pub fn learned_entries(self) -> Result<Vec<LearnedEntryRow>> {
         let sql = "SELECT name, entry, run_id, evidence, made_at, hits, last_hit FROM learned_entry ORDER BY name";
         query_readable(self.0, sql, [], "reading learned entries", |row| {
@@ -154,13 +163,14 @@ impl RulesReader<'_> {
         })
     }
 
+    /// Returns the conditions that must not be learned again from corrections before the given time.
     pub fn unlearned_reaches(self) -> Result<Vec<(String, Instant)>> {
         query_readable(self.0, "SELECT reach, at FROM unlearned", [], "reading what was unlearned", |row| {
             Ok((row.get(0)?, parse_column(row, 1)?))
         })
     }
 
-    /// Every question about an edit that has not been acted on.
+    /// Returns all proposals, with whether the item still waits and whether the proposal is closed.
     pub fn proposals(self) -> Result<Vec<ProposalRow>> {
         let sql = "SELECT p.item_id, p.edit, p.run_id, p.evidence, i.decision, i.created_at, i.state = 'open', p.settled_at IS NOT NULL
                    FROM proposal p JOIN item i USING (item_id) ORDER BY p.item_id";

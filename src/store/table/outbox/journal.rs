@@ -1,4 +1,4 @@
-//! The journal of effects that can be taken back.
+//! The journal of effects that can be undone.
 
 use rusqlite::Connection;
 
@@ -11,7 +11,8 @@ use crate::{
     },
 };
 
-/// The line before an R1 effect is taken back, and the one after.
+/// Records in the audit chain that an R1 effect is about to be undone. With `done`, closes its journal entry, records
+/// the correction and voids the effect. Refused when the effect cannot be undone or was undone already.
 pub(in crate::store) fn record_undo(
     connection: &Connection,
     action_id: ActionId,
@@ -34,7 +35,7 @@ pub(in crate::store) fn record_undo(
 }
 
 impl OutboxReader<'_> {
-    /// Effects that can be taken back, newest first.
+    /// Returns the effects that can be undone, newest first.
     pub fn undoable(self, limit: usize) -> Result<Vec<JournalRow>> {
         let sql = "SELECT action_id, done_at FROM journal WHERE undone_at IS NULL ORDER BY done_at DESC, action_id DESC LIMIT ?1";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);

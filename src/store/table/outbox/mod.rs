@@ -1,4 +1,7 @@
-//! The outbox: every effect, planned before it happens. Its key is (task, step, generation), never the run.
+//! The outbox: the durable record of every effect, stored before the effect is begun.
+//!
+//! The key of a row is (task, step, generation) and never the run, so that a resumed or repeated run finds the effect
+//! that it planned before. A state changes only along the table of allowed pairs, which a trigger enforces.
 
 pub(in crate::store) mod journal;
 
@@ -16,6 +19,7 @@ use crate::{
     store::error::{Result, SkipUnreadable as _, StoreContext, StoreError},
 };
 
+/// Stores a planned effect. One that is only a row of the database may be applied in the same transaction.
 pub(in crate::store) fn plan(
     connection: &Connection,
     new: &NewAction,
@@ -54,19 +58,23 @@ pub(in crate::store) fn plan(
             at,
         );
     }
-    // It is done in the same breath, and each act has its line before it.
+    // The effect is applied in this transaction. The audit chain gets a line for planning it, and one for applying it.
     let ready = OutboxState::Ready;
     append_audit(connection, action, &format!("{} {class} → {ready} ({sha})", action.tool), who, "effect_planned", at)?;
     apply_database_effect(connection, action, at)?;
     append_audit(connection, action, &format!("{ready} → {state}: {reason}"), who, "effect_moved", at)
 }
 
-/// One move. Refused when the row is no longer where the mover thought.
+/// Moves an effect to another state, together with what belongs to it: the use of its approval, its row in the
+/// database, its journal entry and its audit line. Returns a conflict when the effect is no longer in the expected
+/// state.
 pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Result<()> {
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
     if mv.to == OutboxState::Sending {
         ensure_may_still_leave(connection, &row)?;
     }
+    // `doubt_since` is when an effect first became of unknown outcome or could not be carried out. It survives probes and
+    // retries, so that they end after their timeout, and is cleared by any other transition.
     let sql =
         "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
                 doubt_since = CASE
@@ -93,6 +101,7 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
     if mv.is_database_row {
         apply_database_effect(connection, &row.action, mv.at)?;
     }
+    // Only what was really applied can be undone.
     if mv.undoable && mv.to == OutboxState::Applied {
         let sql = "INSERT INTO journal (action_id, handle, done_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         execute(connection, sql, (mv.action_id.to_string(), &mv.handle, mv.at.to_string()), "keeping the journal")?;
@@ -107,7 +116,8 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
     )
 }
 
-/// Asked in the transaction that lets a message go: what a person said before counts, however late it was said.
+/// Checks, in the transaction that stores `sending`, that the message may still be sent. A pause, a change of mode or
+/// an edit of the task that was committed before always wins, however late it came.
 fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
     let sql = "SELECT EXISTS (SELECT 1 FROM setting WHERE name = ?1 AND value <> ''),
                       (SELECT mode FROM account WHERE account = ?2), (SELECT status FROM tasks WHERE task_id = ?3),
@@ -127,6 +137,7 @@ fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()
         Some((true, ..)) => "effects are paused",
         Some((_, mode, ..)) if mode != Some(AccountMode::Active) => "the account is not to be touched",
         Some((_, _, status, _)) if status.is_some_and(|status| status.is_terminal()) => "its task has ended",
+        // Set when a person changed the task while an earlier attempt may have been leaving.
         _ if row.overruled => "its task was changed",
         Some((_, _, _, true)) => "something else was approved",
         _ => return Ok(()),
@@ -134,7 +145,7 @@ fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()
     Err(StoreError::Conflict(format!("action {}: {why}", action.action_id)))
 }
 
-/// The effects that are rows of ours.
+/// Carries out an effect that is only a row of the database.
 fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) -> Result<()> {
     match &action.effect {
         Effect::Label { label } => {
@@ -155,7 +166,7 @@ fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) 
     }
 }
 
-/// The other way round, for what can be taken back.
+/// Undoes an effect that is a row of the database. Only labels can be undone.
 pub(super) fn revert_database_effect(connection: &Connection, action: &Action) -> Result<()> {
     if let (Effect::Label { label }, Some(mail)) = (&action.effect, action.mail_id) {
         let sql = "DELETE FROM label WHERE mail_id = ?1 AND label = ?2";
@@ -164,12 +175,15 @@ pub(super) fn revert_database_effect(connection: &Connection, action: &Action) -
     Ok(())
 }
 
+/// Voids an effect, with an audit line.
 pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3 WHERE action_id = ?1";
     execute(connection, sql, (action.action_id.to_string(), why, at.to_string()), "voiding an effect")?;
     append_audit(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
 }
 
+/// Voids every pending effect of a task. One that may be leaving cannot be voided; it is marked as overruled, so that
+/// it is not begun again if it turns out not to have left.
 pub(in crate::store) fn void_of_task(
     connection: &Connection,
     row: &TaskRow,
@@ -194,18 +208,19 @@ pub(in crate::store) fn void_of_task(
         };
         audit::append(connection, &entry)?;
     }
-    // These may have left; should one not have, it stays.
+    // These may have left. If one has not, the mark keeps it from being begun again.
     let sql = "UPDATE outbox SET overruled = 1 WHERE task_id = ?1 AND state IN ('sending', 'unknown', 'probe')";
     execute(connection, sql, [row.task.task_id.to_string()], "overruling effects").map(drop)
 }
 
-/// The generation a new attempt at a step gets.
+/// Returns the generation of the next effect of a step.
 pub(in crate::store) fn next_generation(connection: &Connection, task_id: TaskId, step: &str) -> Result<u32> {
     let sql = "SELECT coalesce(max(generation) + 1, 0) FROM outbox WHERE task_id = ?1 AND step = ?2";
     query_optional(connection, sql, (task_id.to_string(), step), "counting attempts", |row| row.get(0))
         .map(Option::unwrap_or_default)
 }
 
+/// Appends an audit line about an effect.
 pub(super) fn append_audit(
     connection: &Connection,
     action: &Action,
@@ -225,8 +240,10 @@ pub(super) fn append_audit(
     audit::append(connection, &entry)
 }
 
+/// The columns that [`outbox_row`] reads.
 const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried, begun, overruled FROM outbox";
 
+/// Reads a row, and checks the stored action against its digest.
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
     Ok(OutboxRow {
@@ -248,6 +265,7 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     })
 }
 
+/// Returns an effect; none when there is no such row.
 pub(in crate::store) fn get(connection: &Connection, action_id: ActionId) -> Result<Option<OutboxRow>> {
     query_optional(
         connection,
@@ -263,16 +281,20 @@ pub(in crate::store) fn get(connection: &Connection, action_id: ActionId) -> Res
 pub struct OutboxReader<'a>(pub(in crate::store) &'a Connection);
 
 impl OutboxReader<'_> {
+    /// Returns an effect; none when it does not exist. A row that cannot be read is an error; see
+    /// [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn get(self, action_id: ActionId) -> Result<Option<OutboxRow>> {
         get(self.0, action_id)
     }
 
+    /// Returns the effects of a task, oldest first.
     pub fn of_task(self, task_id: TaskId) -> Result<Vec<OutboxRow>> {
         let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY created_at, action_id");
         query_readable(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
     }
 
-    /// When effects of these kinds ended lately, and on whose account of mail: what the caps count.
+    /// Returns the effects that were carried out since then, with class, sender and time. The rate limits are
+    /// initialised from them.
     pub fn finished_since(self, since: Instant) -> Result<Vec<(RiskClass, String, Instant, Action)>> {
         let sql = "SELECT class, sender, updated_at, action FROM outbox
                    WHERE state IN ('applied', 'sent', 'saved') AND updated_at >= ?1 ORDER BY updated_at";
@@ -281,7 +303,7 @@ impl OutboxReader<'_> {
         })
     }
 
-    /// How many effects are in each state.
+    /// Returns the number of effects in each state.
     pub fn counts(self) -> Result<Vec<(String, u64)>> {
         let sql = "SELECT state, count(*) FROM outbox GROUP BY state ORDER BY state";
         query_readable(self.0, sql, [], "counting effects", |row| {
@@ -289,7 +311,7 @@ impl OutboxReader<'_> {
         })
     }
 
-    /// Actions that wait for a person.
+    /// Returns the actions with an open item, most urgent task first.
     pub fn parked(self) -> Result<Vec<OutboxRow>> {
         let items = ApprovalReader(self.0).open_items()?;
         let ids = items.iter().filter(|item| item.kind == ItemKind::Action).filter_map(|item| item.action_id);

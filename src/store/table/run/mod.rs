@@ -1,4 +1,8 @@
 //! Runs: opened with their state, advanced by checkpoints, ended once.
+//!
+//! A checkpoint commits everything that a node did, or nothing: changes, history, audit, effects, items, replies and
+//! the next node. It is refused when the run was ended or advanced by somebody else, or when its task has a newer
+//! revision.
 
 pub(in crate::store) mod model_call;
 pub(in crate::store) mod read;
@@ -24,13 +28,15 @@ use crate::{
     },
 };
 
-/// How many runs a task has had so far.
+/// Returns how many runs a task has had so far.
 pub(super) fn count_of_task(connection: &Connection, task_id: TaskId) -> Result<i64> {
     let sql = "SELECT count(*) FROM run WHERE task_id = ?1";
     query_optional(connection, sql, [task_id.to_string()], "counting runs", |row| row.get(0))
         .map(Option::unwrap_or_default)
 }
 
+/// Opens a run with its encoded state. One that exists already is left unchanged, so that a repeated write opens it
+/// once.
 pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str, at: Instant) -> Result<()> {
     let sql = "INSERT INTO run (run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
                created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running', '', ?11, ?12, ?13, ?13) ON CONFLICT DO NOTHING";
@@ -62,6 +68,7 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
     .map(drop)
 }
 
+/// Stores the replies that the node received, those of models with their cost.
 fn record_replies(connection: &Connection, point: &Checkpoint, text: &EncodedCheckpoint) -> Result<()> {
     for reply in &point.replies {
         match &reply.call {
@@ -80,12 +87,15 @@ fn record_replies(connection: &Connection, point: &Checkpoint, text: &EncodedChe
     Ok(())
 }
 
+/// Stores a recorded reply. One that is stored already is left unchanged.
 pub(super) fn record_reply(connection: &Connection, (run_id, seq): (&str, u32), reply: &RecordedReply) -> Result<()> {
     let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
     let values = (run_id, reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, reply.reply.as_str());
     execute(connection, sql, values, "recording a reply").map(drop)
 }
 
+/// Stores a checkpoint and applies everything that follows from it. The checkpoint of a fork changes no task; its
+/// effect is stored as void.
 pub(in crate::store) fn store_checkpoint(
     session: &Session,
     point: &Checkpoint,
@@ -97,6 +107,7 @@ pub(in crate::store) fn store_checkpoint(
     let values = (&text.run_id, point.seq, point.node.as_str(), &text.next_move, next, &text.changes, &text.at);
     execute(session, sql, values, "storing a checkpoint")?;
     record_replies(session, point, text)?;
+    // A fork only shows what would happen: nothing beyond this line may reach a task, a mail or the outbox.
     if point.fork {
         return record_fork_effect(session, point);
     }
@@ -121,13 +132,14 @@ pub(in crate::store) fn store_checkpoint(
     Ok(())
 }
 
-/// Moves the run, unless it was ended or advanced by somebody else.
+/// Advances the run to its next node. Returns [`StoreError::RunTakenOver`] when it was ended or advanced by somebody
+/// else.
 fn advance_run(connection: &Connection, point: &Checkpoint, text: &EncodedCheckpoint) -> Result<()> {
     let (status, reason) = match &point.end {
         Some((status, reason)) => (*status, reason.as_str()),
         None => (RunStatus::Running, ""),
     };
-    // A run that has advanced waits for nothing any more; a stale time would keep it from being resumed after a kill.
+    // A run that has advanced no longer waits. A stale time would keep it from being resumed after a kill.
     let sql = "UPDATE run SET seq = ?2, node = ?3, status = ?4, reason = ?5, updated_at = ?6, wait_until = NULL, waits_for = ''
                WHERE run_id = ?1 AND seq = ?2 - 1 AND status = 'running'";
     let node = point.next.unwrap_or(point.node).as_str();
@@ -142,7 +154,7 @@ fn advance_run(connection: &Connection, point: &Checkpoint, text: &EncodedCheckp
     Ok(())
 }
 
-/// Left for later. Its reason is shown; it is taken up again when the time has come.
+/// Sets a run aside until a time, with a reason for a person. A run that has ended is left unchanged.
 pub(in crate::store) fn defer(
     connection: &Connection,
     run_id: RunId,
@@ -156,6 +168,8 @@ pub(in crate::store) fn defer(
     execute(connection, sql, values, "setting a run aside").map(drop)
 }
 
+/// Ends a run outside its nodes. A parked run leaves an item for a person, unless it is a fork. A run that has ended
+/// already is left unchanged.
 pub(in crate::store) fn end(
     connection: &Connection,
     run_id: RunId,
@@ -171,7 +185,7 @@ pub(in crate::store) fn end(
             account: AccountId(row.get(0)?),
             user: UserId(row.get(1)?),
             mail_id: row.get::<_, Option<i64>>(2)?.map(MailId),
-            // It ends whatever else it holds: a run that cannot be read must not be taken up again for ever.
+            // The run ends whatever its row holds: an unreadable run must not be resumed for ever.
             task_id: parse_optional_column(row, 3).unwrap_or_default(),
             node: parse_column(row, 4).unwrap_or(NodeName::PlanStep),
             fork: row.get(5)?,
@@ -185,16 +199,19 @@ pub(in crate::store) fn end(
     }
 }
 
+/// The columns of a run that ended outside its nodes.
 struct EndedRun {
     account: AccountId,
     user: UserId,
     mail_id: Option<MailId>,
     task_id: Option<TaskId>,
     node: NodeName,
+    /// Whether the run is a fork, which reports to nobody.
     fork: bool,
 }
 
-/// A run that ends outside its nodes is told to a person, and its mail is accounted for.
+/// Opens an item for a run that was parked outside its nodes, and marks its mail as parked, so that it is accounted
+/// for.
 fn report_parked_run(
     connection: &Connection,
     run_id: RunId,
@@ -223,6 +240,7 @@ fn report_parked_run(
     item::open(connection, &new, &ended.account, &ended.user, Some(run_id), at)
 }
 
+/// Stores the effect that a fork asked for, as void: a fork never acts.
 fn record_fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
     let Some(new) = &point.action else { return Ok(()) };
     let action = serde_json::to_string(&new.action).context("encoding an action")?;
@@ -236,11 +254,12 @@ fn record_fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()>
     .map(drop)
 }
 
-/// Lets the changes reach the tables they are about.
+/// Applies the changes of a checkpoint to the tables of tasks, mails and facts.
 fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry]) -> Result<()> {
     let touched = point.changes.iter().any(|change| change.written_field().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
-        // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
+        // Checked before any change is applied: a change that no longer fits a task that somebody else has moved is a
+        // conflict, not a fault of the run.
         task::ensure_unchanged(session, after.task_id, *revision)?;
     }
     let who = point.node.as_str();
@@ -274,6 +293,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
                 rule = Some(decided.as_str());
             }
             Change::Status { to, why } => set_task_status(session, point, *to, why)?,
+            // These are fields of the task, written below, or of the state of the run.
             Change::StepDone { .. }
             | Change::AddStep { .. }
             | Change::Output { .. }
@@ -287,6 +307,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
     }
 }
 
+/// Stores the outcome and the facts of the mail that the run has read.
 fn record_mail_outcome(
     connection: &Connection,
     state: MailState,
@@ -302,6 +323,8 @@ fn record_mail_outcome(
     ledger::record_outcome(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 
+/// Links a mail to an open task: its facts are merged into those of the task, and the history names the mail and the
+/// evidence.
 fn link_mail(
     connection: &Connection,
     task_id: TaskId,
@@ -324,6 +347,7 @@ fn link_mail(
     history::record(connection, task_id, &entry, point.entered_at)
 }
 
+/// Adds a line of history when the priority has changed.
 fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
     let (_, before) = task::status_and_priority(connection, after.task_id)?;
@@ -335,6 +359,7 @@ fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &s
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 
+/// Makes the status transition that the node asked for.
 fn set_task_status(connection: &Connection, point: &Checkpoint, to: TaskStatus, why: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
     let (from, _) = task::status_and_priority(connection, after.task_id)?;

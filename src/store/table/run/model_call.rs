@@ -1,4 +1,4 @@
-//! Questions to a model: stored once with their reply and cost, read for budgets, runs and `adjutant cost`.
+//! Model calls: each stored once with its reply and cost, and read for budgets, runs and `adjutant cost`.
 
 use rusqlite::{Connection, Row, params};
 
@@ -15,14 +15,17 @@ use crate::{
     },
 };
 
-/// Which asking a row is about.
+/// What identifies a model call: run and checkpoint, node, hash of the question, and its repetition.
 pub(in crate::store::table) struct ModelCallKey<'a> {
+    /// The run and the number of its checkpoint; none for a question of `doctor`.
     pub(in crate::store::table) run: Option<(&'a str, u32)>,
     pub(in crate::store::table) node: &'a str,
     pub(in crate::store::table) input_hash: &'a str,
     pub(in crate::store::table) ordinal: u32,
 }
 
+/// Stores a model call before its reply is used, with the replies that the question was built from. A resumed run then
+/// builds the same question and finds this reply instead of paying for another.
 pub(in crate::store) fn record_model_call(connection: &Connection, new: &NewModelCall) -> Result<()> {
     let run = new.run.map(|(run_id, seq)| (run_id.to_string(), seq));
     let run = run.as_ref().map(|(run_id, seq)| (run_id.as_str(), *seq));
@@ -32,6 +35,7 @@ pub(in crate::store) fn record_model_call(connection: &Connection, new: &NewMode
     new.input_replies.iter().try_for_each(|known| super::record_reply(connection, (run_id, seq), known))
 }
 
+/// Stores a model call. One that is stored already is left unchanged.
 pub(in crate::store::table) fn insert_model_call(
     connection: &Connection,
     asked: &ModelCallKey<'_>,
@@ -69,7 +73,7 @@ pub(in crate::store::table) fn insert_model_call(
     execute(connection, sql, values, "recording what a model said").map(drop)
 }
 
-/// What models said to a run, up to a checkpoint.
+/// Returns the replies of models to a run, up to a checkpoint, as recorded replies.
 pub(in crate::store::table) fn replies_of(
     connection: &Connection,
     run_id: RunId,
@@ -88,6 +92,7 @@ pub(in crate::store::table) fn replies_of(
     })
 }
 
+/// The SQL sums that [`usage_row`] reads.
 const SUMS: &str = "coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), coalesce(sum(cost_micros), 0)";
 
 fn usage_row(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
@@ -100,18 +105,20 @@ fn usage_row(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
 pub struct ModelCallReader<'a>(pub(in crate::store) &'a Connection);
 
 impl ModelCallReader<'_> {
+    /// Returns the tokens and cost of a day.
     pub fn usage_on(self, day: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE day = ?1");
         query_optional(self.0, &sql, [day], "adding up a day", |row| usage_row(row, 0)).map(Option::unwrap_or_default)
     }
 
+    /// Returns the tokens and cost that count against one task, or against the run that read a mail.
     pub fn usage_about(self, about: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE about = ?1");
         query_optional(self.0, &sql, [about], "adding up a task", |row| usage_row(row, 0))
             .map(Option::unwrap_or_default)
     }
 
-    /// When the day's budget turned a question away for the first time.
+    /// Returns when the budget of the day refused a call for the first time; none when it did not.
     pub fn day_budget_exhausted_at(self, day: &str) -> Result<Option<Instant>> {
         let sql = "SELECT at FROM model_call WHERE day = ?1 AND outcome = ?2 ORDER BY call_id";
         query_first_readable(self.0, sql, (day, Outcome::DayBudget.as_str()), "looking at the budget", |row| {
@@ -119,7 +126,7 @@ impl ModelCallReader<'_> {
         })
     }
 
-    /// The last question that left the house, and what became of it.
+    /// Returns the outcome and the note of the last call that reached the network.
     pub fn last_outcome(self) -> Result<Option<(Outcome, String)>> {
         let sql = "SELECT outcome, note FROM model_call WHERE requests > 0 ORDER BY call_id DESC";
         query_first_readable(self.0, sql, [], "looking at the last question", |row| {
@@ -127,6 +134,7 @@ impl ModelCallReader<'_> {
         })
     }
 
+    /// Returns the model calls of a run, oldest first.
     pub fn of_run(self, run_id: RunId) -> Result<Vec<ModelCallRow>> {
         let sql = "SELECT seq, node, about, day, provider, model, prompt, version, guidelines, outcome, note, requests, took_ms, tokens_in, \
                    tokens_out, cost_micros FROM model_call WHERE run_id = ?1 ORDER BY call_id";
@@ -149,7 +157,8 @@ impl ModelCallReader<'_> {
         })
     }
 
-    /// By day, node and rule, from a day on. The reading of a mail counts for the rule of the first task it opened.
+    /// Returns calls and cost by day, node and rule, from a day on. Reading a mail counts for the rule of the first
+    /// task it opened.
     pub fn costs(self, since: &str) -> Result<Vec<CostRow>> {
         let sql = format!(
             "SELECT c.day, c.node, coalesce(o.rule, ''), count(*), sum(c.outcome IN ('answered', 'repaired')), {SUMS}

@@ -1,4 +1,4 @@
-//! Reading runs: to go on with them, to show them, to replay and to fork them.
+//! Queries of runs: to resume, show, replay and fork them.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,12 @@ use crate::{
     },
 };
 
+/// The columns that [`run_row`] reads.
 const COLUMNS: &str = "SELECT run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
                        created_at, updated_at, wait_until, waits_for FROM run";
 
-/// A worker goes on with a run within a second of its time; one that is due for this long has no worker.
+/// How long a run may be due before it counts as left behind. A worker resumes it within a second, so after this time
+/// there is no worker.
 const LEFT_BEHIND_AFTER: Duration = Duration::minutes(2);
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
@@ -49,14 +51,15 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
 }
 
 impl RunReader<'_> {
-    /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows. One that was set
-    /// aside later than now is among them: the clock was put back, and what it waits for may be days ahead.
+    /// Returns the runs to resume, in the order of their mails, so that a follow-up does not overtake the mail it
+    /// follows. A run that was set aside later than now is among them: the clock was set back, and its time may be days
+    /// ahead.
     pub fn resumable(self, now: Instant) -> Result<Vec<RunId>> {
         let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1 OR updated_at > ?1) ORDER BY mail_id, run_id";
         query_readable(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parse_column(row, 0))
     }
 
-    /// What waits for a time to come, and why.
+    /// Returns the runs that wait for a time to come, earliest first.
     pub fn deferred(self, now: Instant) -> Result<Vec<RunRow>> {
         let sql = format!(
             "{COLUMNS} WHERE status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
@@ -64,7 +67,7 @@ impl RunReader<'_> {
         query_readable(self.0, &sql, [now.to_string()], "listing what waits", run_row)
     }
 
-    /// How many unfinished runs nobody has gone on with for a while although nothing keeps them waiting.
+    /// Returns the number of runs that are due and that no worker has resumed for a while.
     pub fn count_left_behind(self, now: Instant) -> Result<u64> {
         let sql =
             "SELECT count(*) FROM run WHERE status = 'running' AND coalesce(wait_until, '') <= ?1 AND updated_at <= ?1";
@@ -73,6 +76,7 @@ impl RunReader<'_> {
         Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
     }
 
+    /// Returns the newest runs, in one status or in any.
     pub fn list(self, status: Option<RunStatus>, limit: usize) -> Result<Vec<RunRow>> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR status = ?1 ORDER BY run_id DESC LIMIT ?2");
         query_readable(
@@ -84,7 +88,8 @@ impl RunReader<'_> {
         )
     }
 
-    /// A run with everything it was told and did. A fork begins with its parent's part up to the fork.
+    /// Returns a run with its initial state, checkpoints and recorded replies. A fork begins with those of its parent
+    /// up to the fork. Checkpoints and replies mean something only together, so an unreadable one is an error.
     pub fn get(self, run_id: RunId) -> Result<Option<RunRecord>> {
         let row = query_optional(
             self.0,
@@ -98,6 +103,7 @@ impl RunReader<'_> {
         let mut checkpoints = Vec::new();
         let mut replies = Vec::new();
         let mut asked_model = BTreeSet::new();
+        // A fork has no rows of its own before the fork.
         if let (Some(parent), Some(seq)) = (row.fork_of, row.fork_seq) {
             checkpoints.extend(checkpoints_of(self.0, parent, seq)?);
             replies.extend(replies_of(self.0, parent, seq)?);
@@ -111,6 +117,7 @@ impl RunReader<'_> {
         Ok(Some(RunRecord { row, initial_state: arrival, checkpoints, replies, model_checkpoints: asked_model }))
     }
 
+    /// Returns the number of runs in each status.
     pub fn counts(self) -> Result<Vec<(RunStatus, u64)>> {
         let sql = "SELECT status, count(*) FROM run GROUP BY status ORDER BY status";
         query_readable(self.0, sql, [], "counting runs", |row| {
@@ -118,7 +125,7 @@ impl RunReader<'_> {
         })
     }
 
-    /// The lines of one day's reflection file, in order.
+    /// Returns the lines of the reflection file of a day, in order.
     pub fn reflections(self, day: &str) -> Result<Vec<String>> {
         query_readable(
             self.0,
@@ -129,22 +136,25 @@ impl RunReader<'_> {
         )
     }
 
+    /// Returns the days with reflections, and the number of lines of each.
     pub fn reflection_days(self) -> Result<Vec<(String, u64)>> {
         let sql = "SELECT day, count(*) FROM reflection GROUP BY day ORDER BY day";
         query_readable(self.0, sql, [], "listing reflection days", |row| {
-            // The day is the name of a file.
+            // The day becomes the name of a file, so anything but a date is skipped.
             parse_column::<chrono::NaiveDate>(row, 0)?;
             Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
         })
     }
 }
 
+/// Returns the state with which the run was opened.
 fn initial_state(connection: &Connection, run_id: RunId) -> Result<RunState> {
     let sql = "SELECT state FROM run_input WHERE run_id = ?1";
     query_optional(connection, sql, [run_id.to_string()], "reading a run's state", |row| decode_json_column(row, 0))?
         .ok_or_else(|| StoreError::NotFound(format!("state of run {run_id}")))
 }
 
+/// Returns the checkpoints of a run up to a number.
 fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<CheckpointRow>> {
     let sql = "SELECT seq, node, move, next_node, changes, entered_at FROM checkpoint WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq";
     query_all(connection, sql, (run_id.to_string(), up_to), "reading checkpoints", |row| {
@@ -159,6 +169,7 @@ fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<
     })
 }
 
+/// Returns the recorded replies of a run up to a checkpoint, without those of models.
 fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<(u32, RecordedReply)>> {
     let sql =
         "SELECT seq, node, input_hash, ordinal, reply FROM reply WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq, ordinal";

@@ -1,4 +1,7 @@
-//! What a person does to a task. An edit voids what was waiting to happen in its name, in the same transaction.
+//! A person's edits of a task, and changes of its priority by new rules.
+//!
+//! What an edit means is decided by [`crate::approval`]. Effects that were planned for the task as it was are voided in
+//! the transaction of the edit, so that none is carried out for a task that has changed.
 
 use rusqlite::Connection;
 
@@ -24,10 +27,12 @@ use crate::{
     },
 };
 
+/// Adds a task by hand, or applies an edit to an existing one. Returns the task, or its successor when it was reopened.
 pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskEditKind::Add { task: new, facts, remind } = &edit.kind {
         let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
+        // A task that a person adds needs no reading, so it is ready at once.
         let ready = task::StatusTransition {
             account: &edit.account,
             from: TaskStatus::New.as_str(),
@@ -64,7 +69,8 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
     Ok(edit.task_id)
 }
 
-/// Along legal pairs, each with its own line of history, and everything pending in the task's name made void.
+/// Moves a task to a status along legal transitions, each with its own line of history. Ending it voids its pending
+/// effects and items.
 pub(in crate::store) fn transition_task(
     connection: &Connection,
     row: &TaskRow,
@@ -80,6 +86,7 @@ pub(in crate::store) fn transition_task(
         from = next;
     }
     if to.is_terminal() {
+        // A run that still works on the task has read an older revision, and its next checkpoint gets a conflict.
         let sql = "UPDATE task_owner SET revision = revision + 1 WHERE task_id = ?1";
         execute(connection, sql, [row.task.task_id.to_string()], "claiming a task")?;
         void_pending(connection, row, (who, &format!("the task is {to}")), at)?;
@@ -87,7 +94,8 @@ pub(in crate::store) fn transition_task(
     Ok(())
 }
 
-/// Whether no person has acted on any of the tasks, no other mail is linked to them, and nothing has left in their name.
+/// Returns whether no person has acted on any of the tasks, no other mail is linked to them, and no message was or may
+/// have been sent for them.
 pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]) -> Result<bool> {
     let sql = "SELECT 1 FROM task_owner o WHERE o.task_id = ?1 AND (o.hand_ranked OR o.snooze_until IS NOT NULL
                  OR EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = o.task_id AND h.who = 'person')
@@ -104,12 +112,14 @@ pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]
     Ok(true)
 }
 
+/// Voids all pending effects and all open items of the task.
 fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
     item::void_of_task(connection, row.task.task_id, why, at)
 }
 
-/// Voids what was asked about: a task that was changed is another one. A failed step is still a failed step.
+/// Voids the pending effects of a task that was changed, and the items that ask about them. Items about a failed step
+/// stay open. A task that waited only for these items goes on.
 pub(in crate::store::table) fn void_actions(
     connection: &Connection,
     row: &TaskRow,
@@ -124,9 +134,10 @@ pub(in crate::store::table) fn void_actions(
     Ok(())
 }
 
-/// Who edits a task.
+/// The person, as named in the history and the audit chain.
 const PERSON: &str = "person";
 
+/// Puts a task off. A reminder that was shown already is shown again when the snooze ends.
 fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
     let text = until.map(|at| at.to_string());
     let sql = "UPDATE task_owner SET snooze_until = ?2 WHERE task_id = ?1";
@@ -137,7 +148,7 @@ fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: 
     record_edit(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
 }
 
-/// The agent takes its step up again, with the person's words.
+/// Stores the instruction of the person and opens a run that does the step again.
 fn instruct_step(
     connection: &Connection,
     row: &TaskRow,
@@ -156,7 +167,7 @@ fn instruct_step(
     change::open_step_run(connection, &row, step, edit.at).map(drop)
 }
 
-/// Priority, wording, deadline or a step.
+/// Applies a change of priority, objective, deadline or a step, with its history, dependents and correction.
 fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &TaskEdit) -> Result<()> {
     task::update(session, &change.task, row.revision, None)?;
     record_edit(session, row, change.field, &change.from, &change.to, edit)?;
@@ -170,7 +181,7 @@ fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &T
     Ok(())
 }
 
-/// What it waited for is void: the open step is the person's now.
+/// Moves a task that waited for a person to `IN_PROGRESS`, because what it waited for is void.
 fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
     let mv = task::StatusTransition {
         account: &row.account,
@@ -183,11 +194,12 @@ fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str),
     task::set_status(connection, row.task.task_id, &mv)
 }
 
-/// What else depends on the changed field.
+/// Updates what is derived from the changed field: facts, reminders, the search index.
 fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) -> Result<()> {
     let id = row.task.task_id.to_string();
     match &edit.kind {
         TaskEditKind::Priority(_) => {
+            // From now on neither rules nor a new day change the priority.
             let sql = "UPDATE task_owner SET hand_ranked = 1, rule = 'set by hand' WHERE task_id = ?1";
             execute(session, sql, [id], "keeping a person's priority").map(drop)
         }
@@ -213,6 +225,7 @@ fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &Ta
     }
 }
 
+/// Writes the line of history and the audit entry of an edit.
 fn record_edit(
     connection: &Connection,
     row: &TaskRow,
@@ -236,7 +249,7 @@ fn record_edit(
     )
 }
 
-/// The words of a mail are not kept beside the correction; a level is no word of a mail.
+/// Records a correction of the task for the nightly job. The values must not quote a mail.
 fn record_correction(
     connection: &Connection,
     row: &TaskRow,
@@ -254,10 +267,12 @@ fn record_correction(
     correction::record(connection, &about, kind, values, &edit.why)
 }
 
-/// A successor takes over the number; the old row stays as it ended.
+/// Creates a successor of an ended task, which takes over its number and reminders. The old row stays as it ended,
+/// because the life cycle has no way back.
 fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let before = approval::status_after_reopening(row, status_before_end(session, row)?);
     let successor = approval::reopen_task(row, edit.at);
+    // The number is unique, so the old task gives it up before the successor takes it.
     let sql = "UPDATE task_owner SET number = NULL WHERE task_id = ?1";
     execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
     let known =
@@ -275,14 +290,15 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     Ok(successor.task_id)
 }
 
-/// Returns the status in which the task stood before it ended.
+/// Returns the status in which the task was before it ended.
 fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<Option<TaskStatus>> {
     let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC";
     let values = (row.task.task_id.to_string(), row.task.status.as_str());
     query_first_readable(connection, sql, values, "reading history", |found| parse_column(found, 0))
 }
 
-/// New rules or a new day give an open task another level. A person's own level stands.
+/// Gives an open task the priority that new rules or a new day give it. Returns a conflict for a task that has ended or
+/// whose priority a person set.
 pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Result<()> {
     let row = task::get(connection, rerank.task_id)?;
     let changed = approval::rerank_task(&row, rerank)

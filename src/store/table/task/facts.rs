@@ -1,4 +1,4 @@
-//! Facts of mails and of tasks: two tables of one shape.
+//! Facts of mails and of tasks, in two tables with the same columns.
 
 use rusqlite::{Connection, Row, ToSql, params};
 
@@ -11,24 +11,28 @@ use crate::{
     },
 };
 
+/// The columns of facts, in the order in which [`facts_row`] reads and [`store_facts`] writes them.
 const FIELDS: &str = "sender, sender_domain, sender_verified, known_contact, addressed, list_id, subject, objective, kind, language, amount, \
                       due_at, urgency, urgency_origin, attachment, thread_mine, account";
 
+/// Stores the facts of a mail, replacing earlier ones.
 pub(in crate::store) fn store_mail_facts(connection: &Connection, mail_id: MailId, facts: &Facts) -> Result<()> {
     store_facts(connection, "mail_facts", "mail_id", &mail_id.0, facts)
 }
 
+/// Stores the facts of a task, replacing earlier ones.
 pub(in crate::store) fn store_task_facts(connection: &Connection, task_id: TaskId, facts: &Facts) -> Result<()> {
     store_facts(connection, "task_facts", "task_id", &task_id.to_string(), facts)
 }
 
-/// What a model made of it.
+/// Stores the urgency that a model gave a task. It is the only fact that a model can change.
 pub(in crate::store) fn set_model_urgency(connection: &Connection, task_id: TaskId, urgency: f64) -> Result<()> {
     let sql = "UPDATE task_facts SET urgency = ?2, urgency_origin = ?3 WHERE task_id = ?1";
     let values = (task_id.to_string(), urgency, UrgencyOrigin::Model.as_str());
     execute(connection, sql, values, "storing an urgency").map(drop)
 }
 
+/// Stores facts in one of the two tables, replacing earlier ones.
 fn store_facts(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, facts: &Facts) -> Result<()> {
     let sql = format!(
         "INSERT OR REPLACE INTO {table} ({key}, {FIELDS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
@@ -56,11 +60,13 @@ fn store_facts(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, 
     execute(connection, &sql, values, "storing facts").map(drop)
 }
 
+/// Returns the facts of a task; none when it has none.
 pub(in crate::store) fn of_task(connection: &Connection, task_id: TaskId) -> Result<Option<Facts>> {
     let sql = format!("SELECT {FIELDS} FROM task_facts WHERE task_id = ?1");
     query_optional(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts_row(row, 0))
 }
 
+/// Reads facts from the columns beginning with `first`.
 pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
     Ok(Facts {
         sender: row.get(first)?,
@@ -83,7 +89,7 @@ pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Resu
     })
 }
 
-/// The columns [`facts_row`] reads, of the table with this name in a query.
+/// Returns the columns that [`facts_row`] reads, qualified by the alias of a table.
 pub(in crate::store) fn qualified_columns(table: &str) -> String {
     FIELDS.split(", ").map(|field| format!("{table}.{}", field.trim())).collect::<Vec<_>>().join(", ")
 }
@@ -102,7 +108,7 @@ impl MailReader<'_> {
 }
 
 impl TaskReader<'_> {
-    /// Open tasks whose priority no person has set.
+    /// Returns the open tasks whose priority no person has set, with their facts.
     pub fn rankable(self) -> Result<Vec<RankableTask>> {
         let sql = format!(
             "SELECT t.task_id, o.revision, t.priority, o.rule, {} FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id)

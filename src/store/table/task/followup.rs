@@ -1,5 +1,7 @@
-//! Tasks a mail may be about: by its conversation, and by the marks a task is recognised by. Open tasks only: what has
-//! ended takes no mail in, but for the rest of the mail it came from.
+//! The tasks that a mail may be about, found by its conversation and by fingerprints.
+//!
+//! Only open tasks are found, except those that were opened by the beginning of the same mail. Whether a found task is
+//! really linked is decided by [`crate::followup`].
 
 use rusqlite::{Connection, Row};
 
@@ -21,19 +23,21 @@ use crate::{
     },
 };
 
-/// As many as are looked for are shown: whoever was shown one need not look again because of it.
+/// The limit of tasks per conversation or fingerprint. It is the same for the search and for the check against
+/// concurrent tasks: a task that the run was shown is no reason to refuse its checkpoint.
 const MOST: i64 = 20;
 /// The step that answers an invitation.
 pub(in crate::store::table) const ANSWER_STEP: &str = "answer_invitation";
-/// Of an effect `b`: it has left, or may have.
+/// The SQL condition that a message of the outbox row `b` was sent or may have been sent.
 const HAS_LEFT: &str =
     "b.class NOT IN ('R0', 'R1') AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')";
 
-/// Open tasks, oldest first; the caller says of what.
+/// Returns SQL for the open tasks of a conversation (`task_thread`) or a fingerprint (`task_mark`), oldest first.
 fn open_tasks_sql(from: &str) -> String {
     tasks_sql(from, "t.status NOT IN ('DONE', 'CANCELLED')")
 }
 
+/// Returns the same SQL with another condition on the task.
 fn tasks_sql(from: &str, condition: &str) -> String {
     let invoice = json_extract_sql("t.context", "$.invoice_number");
     let invite = json_extract_sql("m.body", "$.invite");
@@ -49,6 +53,7 @@ fn tasks_sql(from: &str, condition: &str) -> String {
     )
 }
 
+/// Reads a task that a mail may be about. An invitation that cannot be read counts as none.
 fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
     Ok(RelatedTask {
         task_id: parse_column(row, 0)?,
@@ -66,6 +71,7 @@ fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<Related
     })
 }
 
+/// Returns the open tasks of a conversation.
 pub(in crate::store) fn tasks_of_thread(
     connection: &Connection,
     account: &str,
@@ -76,6 +82,7 @@ pub(in crate::store) fn tasks_of_thread(
     })
 }
 
+/// Returns the open tasks with a fingerprint, marked with the kinship that it stands for.
 pub(in crate::store) fn tasks_with_fingerprint(
     connection: &Connection,
     account: &str,
@@ -87,7 +94,7 @@ pub(in crate::store) fn tasks_with_fingerprint(
     })
 }
 
-/// The tasks that the beginning of a mail opened, open or ended.
+/// Returns the tasks, open or ended, that were opened by the beginning of this mail.
 fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> Result<Vec<RelatedTask>> {
     let (sql, mark) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
     query_readable(connection, &sql, (account, mark), "finding the tasks of a beginning", |row| {
@@ -95,7 +102,7 @@ fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> 
     })
 }
 
-/// Lets the tasks that the beginning of a mail opened be found by the whole of it.
+/// Adds a fingerprint to tasks that the beginning of a mail opened, so that the complete mail finds them.
 pub(in crate::store) fn mark_tasks_of_beginning(
     connection: &Connection,
     account: &AccountId,
@@ -110,8 +117,9 @@ pub(in crate::store) fn mark_tasks_of_beginning(
     Ok(())
 }
 
-/// Adds the tasks a mail repeats, changes, continues or quotes to those of its conversation. What can be seen closer at
-/// hand counts: a text says more than an event, an event more than a thread, a thread more than a quote.
+/// Adds the tasks that a mail repeats, changes, completes or quotes to those of its conversation. A task that was found
+/// twice keeps the stronger kinship: completing the beginning of a mail is the strongest, then the text, the event, the
+/// conversation, and last a quote.
 pub(in crate::store) fn add_tasks_with_fingerprints(
     connection: &Connection,
     account: &str,
@@ -119,6 +127,7 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     text: Option<&str>,
     tasks: &mut Vec<RelatedTask>,
 ) -> Result<()> {
+    // Tasks of earlier versions of the program are found by their older fingerprint.
     let former = fingerprint::former_of_mail(mail);
     let same = [text, former.as_deref()].into_iter().flatten().map(|mark| (Kinship::Text, mark));
     let event = fingerprint::of_invitation(mail);
@@ -142,7 +151,8 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     Ok(())
 }
 
-/// A task is opened under its marks, unless an open one that was not seen has one of them: then look again.
+/// Stores the fingerprints of a new task. Returns a conflict when an open task that the run was not shown has one of
+/// them: two mails about the same were read at once, and the run must look again.
 pub(in crate::store) fn record_task_fingerprints(
     connection: &Connection,
     point: &Checkpoint,
@@ -152,7 +162,8 @@ pub(in crate::store) fn record_task_fingerprints(
 ) -> Result<()> {
     let account = point.account.as_str();
     for mark in marks {
-        // Another person may say the same sentence; only what names its sender stands for one thing.
+        // Different people may write the same sentence. Only a fingerprint that includes the sender identifies a
+        // request.
         if !mark.starts_with("says:") {
             // A mail may open several tasks, which share its text.
             let sql = "SELECT t.task_id FROM task_mark m JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)
@@ -172,9 +183,9 @@ pub(in crate::store) fn record_task_fingerprints(
     Ok(())
 }
 
-/// Lets what an organizer says about their event reach its task. What waited to leave in the task's name is void in the
-/// same transaction; an event that is another now becomes what the task is about, and is answered by the run that the
-/// checkpoint opens.
+/// Applies a change of an event to its task. Pending effects and items of the task are voided in the same transaction.
+/// A cancelled event cancels the task. A changed event becomes the new content of the task, and the run that the
+/// checkpoint opens answers it. An objective that a person has edited is kept.
 pub(in crate::store) fn apply_event_change(
     session: &Session,
     point: &Checkpoint,
@@ -190,6 +201,7 @@ pub(in crate::store) fn apply_event_change(
     let EventChange::Updated { objective, deadline, due_at, duration } = change else {
         return task::edit::transition_task(session, &row, TaskStatus::Cancelled, who, why, at);
     };
+    // What was planned or asked is about the event as it was.
     item::void_of_task(session, task_id, why, at)?;
     task::edit::void_actions(session, &row, (who, why), at)?;
     end_idle_runs(session, task_id, why, at)?;
@@ -199,6 +211,7 @@ pub(in crate::store) fn apply_event_change(
     if !history::is_set_by_person(session, task_id, "objective")? {
         row.task.objective.clone_from(objective);
     }
+    // The invitation is to be answered again.
     row.task.subtasks.iter_mut().filter(|subtask| subtask.step == ANSWER_STEP).for_each(|subtask| subtask.done = false);
     if let Some(output) = row.task.tool_output.as_mut() {
         output.remove(ANSWER_STEP);
@@ -216,12 +229,14 @@ pub(in crate::store) fn apply_event_change(
     let sql = "UPDATE task_facts SET due_at = ?2, objective = ?3 WHERE task_id = ?1";
     let values = (task_id.to_string(), due_at.map(|at| at.to_string()), &row.task.objective);
     execute(session, sql, values, "updating facts")?;
+    // The answer must refer to the newest invitation, so the task now belongs to this mail.
     let sql = "UPDATE task_owner SET mail_id = coalesce(?2, mail_id) WHERE task_id = ?1";
     let mail = point.mail_id.map(|mail_id| mail_id.0);
     execute(session, sql, (task_id.to_string(), mail), "letting a task follow its event").map(drop)
 }
 
-/// Ends the runs that work a task as it was, unless one waits for an effect that may be leaving: that one learns its end.
+/// Ends the runs that work the task as it was. If an effect of the task may be leaving, its runs are kept, so that they
+/// record its outcome.
 fn end_idle_runs(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE run SET status = 'overtaken', reason = ?2, updated_at = ?3
                WHERE task_id = ?1 AND status = 'running' AND kind IN ('task', 'decision')
@@ -230,7 +245,7 @@ fn end_idle_runs(connection: &Connection, task_id: TaskId, why: &str, at: Instan
 }
 
 impl TaskReader<'_> {
-    /// The mails that were linked to a task, oldest first.
+    /// Returns the mails that were linked to a task, oldest first.
     pub fn follow_ups(self, task_id: TaskId) -> Result<Vec<FollowUp>> {
         let sql = "SELECT m.mail_id, m.sender, m.subject, h.why, h.at FROM task_history h
                    JOIN mail m ON m.mail_id = CAST(substr(h.to_value, length('mail:') + 1) AS INTEGER)
@@ -246,7 +261,7 @@ impl TaskReader<'_> {
         })
     }
 
-    /// Open tasks about the same invoice.
+    /// Returns the open tasks about the same invoice.
     pub fn about_invoice(self, account: &AccountId, marks: &[String]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
         for mark in marks {

@@ -1,4 +1,4 @@
-//! Who changed what about a task, when and why.
+//! The history of a task: who changed which field, when and why. Lines are only added.
 
 use rusqlite::Connection;
 
@@ -11,15 +11,17 @@ use crate::{
     },
 };
 
-/// One change of one field.
+/// One change of one field, with both values as text.
 pub(in crate::store) struct HistoryEntry<'a> {
     pub(in crate::store) field: &'a str,
     pub(in crate::store) from: &'a str,
     pub(in crate::store) to: &'a str,
+    /// Who changed it: a node, `person`, `night` or another part of the program.
     pub(in crate::store) who: &'a str,
     pub(in crate::store) why: &'a str,
 }
 
+/// Adds a line to the history of a task.
 pub(in crate::store) fn record(
     connection: &Connection,
     task_id: TaskId,
@@ -31,7 +33,7 @@ pub(in crate::store) fn record(
     execute(connection, sql, values, "recording history").map(drop)
 }
 
-/// Whether a person has changed this field.
+/// Returns whether a person has ever changed this field. Then a mail does not change it any more.
 pub(in crate::store) fn is_set_by_person(connection: &Connection, task_id: TaskId, field: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM task_history WHERE task_id = ?1 AND field = ?2 AND who = 'person' LIMIT 1";
     let values = (task_id.to_string(), field);
@@ -39,6 +41,7 @@ pub(in crate::store) fn is_set_by_person(connection: &Connection, task_id: TaskI
 }
 
 impl TaskReader<'_> {
+    /// Returns the history of a task, oldest first.
     pub fn history(self, task_id: TaskId) -> Result<Vec<HistoryRow>> {
         let sql =
             "SELECT field, from_value, to_value, who, why, at FROM task_history WHERE task_id = ?1 ORDER BY entry";

@@ -1,4 +1,8 @@
-//! Tasks as rows: exactly the twelve fields, and the owner beside them.
+//! Tasks: the twelve fields of a task in `tasks`, and everything else about it (owner, number, revision) in
+//! `task_owner`.
+//!
+//! Every change of a task advances its revision, and a writer that read an older revision gets a conflict. A status
+//! changes only along the table of allowed pairs, which a trigger enforces.
 
 pub(in crate::store) mod digest;
 pub(in crate::store) mod edit;
@@ -22,10 +26,12 @@ use crate::{
     },
 };
 
+/// The columns that [`task_row`] reads.
 pub(in crate::store) const COLUMNS: &str = "SELECT t.task_id, t.created_at, t.source, t.objective, t.context, t.priority, t.status, t.subtasks, \
      t.assigned_agent, t.last_updated, t.tool_output, t.result_summary, o.number, o.account, o.user_id, o.mail_id, o.revision, o.rule, \
      o.hand_ranked, o.snooze_until FROM tasks t JOIN task_owner o USING (task_id)";
 
+/// Reads a task with its owner from the columns of [`COLUMNS`].
 pub(in crate::store) fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
     let output = row.get_ref(10)?.as_str_or_null()?.is_some();
     Ok(TaskRow {
@@ -54,15 +60,17 @@ pub(in crate::store) fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
     })
 }
 
-/// Whose task it is and what it came from.
+/// Whose task it is, and which mail it came from.
 pub(in crate::store) struct TaskOwner<'a> {
     pub(in crate::store) account: &'a AccountId,
     pub(in crate::store) user: &'a UserId,
     pub(in crate::store) mail_id: Option<MailId>,
+    /// Who opens the task: a node, or `person`.
     pub(in crate::store) who: &'a str,
 }
 
-/// Creates a task; creating it twice is creating it once.
+/// Creates a task with its owner, facts, conversation and search entry, under the next number of its user. A task that
+/// exists already is left unchanged, so that a repeated checkpoint creates it once.
 pub(in crate::store) fn open(
     session: &Session,
     task: &Task,
@@ -89,6 +97,7 @@ pub(in crate::store) fn open(
     if execute(session, sql, values, "opening a task")? == 0 {
         return Ok(());
     }
+    // The next number of the user is read inside the write transaction, so that it is not given twice.
     let sql = "INSERT INTO task_owner (task_id, account, user_id, number, mail_id)
                VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM task_owner WHERE user_id = ?3), ?4)";
     execute(
@@ -114,10 +123,10 @@ pub(in crate::store) fn open(
     record_status_transition(session, task.task_id, &born)
 }
 
-/// A step of the life cycle, with who takes it and why.
+/// A transition of the life cycle, with who made it and why.
 pub(in crate::store) struct StatusTransition<'a> {
     pub(in crate::store) account: &'a AccountId,
-    /// Empty at birth.
+    /// The status before; empty when the task is created.
     pub(in crate::store) from: &'a str,
     pub(in crate::store) to: TaskStatus,
     pub(in crate::store) who: &'a str,
@@ -125,7 +134,7 @@ pub(in crate::store) struct StatusTransition<'a> {
     pub(in crate::store) at: Instant,
 }
 
-/// One legal step, with its history and audit lines. The database refuses any other.
+/// Makes one transition, with its line of history and its audit entry. The database refuses an illegal one.
 pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv: &StatusTransition<'_>) -> Result<()> {
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
     let moved = execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task");
@@ -133,6 +142,7 @@ pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv:
     record_status_transition(connection, task_id, mv)
 }
 
+/// Writes the line of history and the audit entry of a transition.
 fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &StatusTransition<'_>) -> Result<()> {
     let StatusTransition { account, from, to, who, why, at } = mv;
     history::record(
@@ -152,14 +162,14 @@ fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &Statu
     audit::append(connection, &entry)
 }
 
-/// TaskStatus and priority as they stand.
+/// Returns the stored status and priority as text.
 pub(in crate::store) fn status_and_priority(connection: &Connection, task_id: TaskId) -> Result<(String, String)> {
     let sql = "SELECT status, priority FROM tasks WHERE task_id = ?1";
     query_optional(connection, sql, [task_id.to_string()], "reading a task", |row| Ok((row.get(0)?, row.get(1)?)))?
         .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
-/// Errs when somebody was faster.
+/// Returns a conflict when the task has another revision than the caller has read.
 pub(in crate::store) fn ensure_unchanged(connection: &Connection, task_id: TaskId, revision: i64) -> Result<()> {
     let id = task_id.to_string();
     let sql = "SELECT revision FROM task_owner WHERE task_id = ?1";
@@ -167,7 +177,8 @@ pub(in crate::store) fn ensure_unchanged(connection: &Connection, task_id: TaskI
     if found == Some(revision) { Ok(()) } else { Err(StoreError::Conflict(format!("task {id} was changed meanwhile"))) }
 }
 
-/// Writes the fields a run or a person may change, if nobody was faster.
+/// Writes the fields that a run or a person may change, and advances the revision. Returns a conflict when the task has
+/// another revision. The status is not written here, see [`set_status`].
 pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i64, rule: Option<&str>) -> Result<()> {
     let id = task.task_id.to_string();
     let sql =
@@ -191,6 +202,7 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
     execute(connection, sql, values, "updating a task").map(drop)
 }
 
+/// Returns the task, or an error when there is none.
 pub(in crate::store) fn get(connection: &Connection, task_id: TaskId) -> Result<TaskRow> {
     query_optional(
         connection,
@@ -202,7 +214,7 @@ pub(in crate::store) fn get(connection: &Connection, task_id: TaskId) -> Result<
     .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
-/// The tasks a mail opened, newest first.
+/// Returns the tasks that a mail opened, newest first.
 pub(in crate::store) fn of_mail(connection: &Connection, mail_id: MailId) -> Result<Vec<TaskRow>> {
     let sql = format!(
         "{COLUMNS} WHERE o.task_id IN (SELECT task_id FROM task_owner WHERE mail_id = ?1
@@ -211,6 +223,7 @@ pub(in crate::store) fn of_mail(connection: &Connection, mail_id: MailId) -> Res
     query_readable(connection, &sql, [mail_id.0], "finding a mail's tasks", task_row)
 }
 
+/// Returns the open tasks of an account.
 pub(in crate::store) fn open_of_account(connection: &Connection, account: &AccountId) -> Result<Vec<TaskRow>> {
     let sql = format!("{COLUMNS} WHERE o.account = ?1 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id");
     query_readable(connection, &sql, [account.as_str()], "finding an account's tasks", task_row)
@@ -221,6 +234,8 @@ pub(in crate::store) fn open_of_account(connection: &Connection, account: &Accou
 pub struct TaskReader<'a>(pub(in crate::store) &'a Connection);
 
 impl TaskReader<'_> {
+    /// Returns a task; none when it does not exist. A row that cannot be read is an error; see
+    /// [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn get(self, task_id: TaskId) -> Result<Option<TaskRow>> {
         query_optional(
             self.0,
@@ -231,12 +246,13 @@ impl TaskReader<'_> {
         )
     }
 
+    /// Returns the task with this number. A number belongs to the newest of reopened tasks.
     pub fn by_number(self, number: i64) -> Result<Option<TaskRow>> {
         let sql = format!("{COLUMNS} WHERE o.number = ?1 ORDER BY o.user_id");
         query_first_readable(self.0, &sql, [number], "reading a task", task_row)
     }
 
-    /// Most urgent first, then by deadline and age. Without `all`, only what is open.
+    /// Returns tasks, most urgent first, then by deadline and age. Without `all`, only open ones.
     pub fn list(self, all: bool, limit: usize) -> Result<Vec<TaskRow>> {
         let sql = format!(
             "{COLUMNS} JOIN priority p ON p.level = t.priority LEFT JOIN task_facts f USING (task_id)
@@ -246,17 +262,19 @@ impl TaskReader<'_> {
         query_readable(self.0, &sql, (all, i64::try_from(limit).unwrap_or(i64::MAX)), "listing tasks", task_row)
     }
 
+    /// Returns the tasks that a mail opened, newest first.
     pub fn of_mail(self, mail_id: MailId) -> Result<Vec<TaskRow>> {
         of_mail(self.0, mail_id)
     }
 
-    /// How many tasks the mails after this one opened.
+    /// Returns how many tasks were opened by mails that arrived after this one.
     pub fn count_after(self, mail_id: MailId) -> Result<u64> {
         let sql = "SELECT count(*) FROM task_owner WHERE mail_id > ?1";
         query_optional(self.0, sql, [mail_id.0], "counting tasks", |row| row.get::<_, i64>(0))
             .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
+    /// Returns the number of tasks in each status.
     pub fn counts(self) -> Result<Vec<(TaskStatus, u64)>> {
         let sql = "SELECT status, count(*) FROM tasks GROUP BY status ORDER BY status";
         query_readable(self.0, sql, [], "counting tasks", |row| {
@@ -264,7 +282,7 @@ impl TaskReader<'_> {
         })
     }
 
-    /// Every stored transition that the life cycle does not allow: none, as long as the database is whole.
+    /// Returns how many recorded transitions the life cycle does not allow; 0 in an intact database.
     pub fn count_illegal_transitions(self) -> Result<u64> {
         let sql = "SELECT count(*) FROM task_history h WHERE field = 'status' AND NOT (from_value = '' AND to_value = 'NEW')
                    AND NOT EXISTS (SELECT 1 FROM task_status_pair p WHERE p.from_status = h.from_value AND p.to_status = h.to_value)";

@@ -1,4 +1,4 @@
-//! Reminders and invoices: effects that are rows of ours.
+//! Reminders and recorded invoices: effects that are only rows of the database.
 
 use rusqlite::{Connection, Row};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// What is stored about a reminder that is set.
+/// A reminder before it is stored.
 pub(in crate::store) struct NewReminderRow<'a> {
     pub(in crate::store) action_id: ActionId,
     pub(in crate::store) task_id: TaskId,
@@ -22,9 +22,11 @@ pub(in crate::store) struct NewReminderRow<'a> {
     pub(in crate::store) user: &'a UserId,
     pub(in crate::store) due: Instant,
     pub(in crate::store) text: &'a str,
+    /// How often it comes back; none for a reminder that is shown once.
     pub(in crate::store) every: Option<Recurrence>,
 }
 
+/// Adds a reminder. The id of its action is its key, so that repeating the effect adds it once.
 pub(in crate::store) fn insert_reminder(connection: &Connection, new: &NewReminderRow<'_>) -> Result<()> {
     let sql =
         "INSERT INTO reminder (action_id, task_id, account, user_id, due_at, text, shown_at, every, first_at, told_at)
@@ -41,10 +43,11 @@ pub(in crate::store) fn insert_reminder(connection: &Connection, new: &NewRemind
     execute(connection, sql, values, "storing a reminder").map(drop)
 }
 
-/// Marks reminders as shown, for the time they were shown for. One that comes back waits for its next time; a task that is
-/// nothing but this reminder is done.
+/// Marks reminders as shown, each only if it is still due at the time it was shown for. A recurring one gets its next
+/// time; a task whose last open step was the reminder is done.
 pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownReminder], at: Instant) -> Result<()> {
     for ShownReminder { action_id, due_at, next } in shown {
+        // The time is part of the condition: a reminder that was moved while it was being shown stays due.
         let sql = "UPDATE reminder SET due_at = coalesce(?3, due_at), shown_at = CASE WHEN ?3 IS NULL THEN ?4 END, told_at = ?4
                    WHERE action_id = ?1 AND due_at = ?2 AND shown_at IS NULL RETURNING task_id";
         let values = (action_id.to_string(), due_at.to_string(), next.map(|next| next.to_string()), at.to_string());
@@ -55,13 +58,13 @@ pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownRemind
             Some(next) => move_deadline(connection, task_id, *next, at),
             None => complete_reminder_step(connection, task_id, at),
         };
-        // A task that cannot be read stays as it is; the reminder was shown, and so are the others.
+        // A task that cannot be read stays as it is. Its reminder was shown, and the others must be marked too.
         followed.map(Some).skip_unreadable()?;
     }
     Ok(())
 }
 
-/// A task with a reminder that comes back is due at its next time, not overdue since its first.
+/// Moves the deadline of a task with a recurring reminder to its next time, so that it does not become overdue.
 fn move_deadline(connection: &Connection, task_id: TaskId, next: Instant, at: Instant) -> Result<()> {
     let row = task::get(connection, task_id)?;
     if row.task.status.is_terminal() {
@@ -75,7 +78,7 @@ fn move_deadline(connection: &Connection, task_id: TaskId, next: Instant, at: In
     execute(connection, sql, (task_id.to_string(), next.to_string()), "updating facts").map(drop)
 }
 
-/// Its step is done, and so is the task when that was all there was to do.
+/// Marks the reminder step as done, and the task too when no other step is open.
 fn complete_reminder_step(connection: &Connection, task_id: TaskId, at: Instant) -> Result<()> {
     let row = task::get(connection, task_id)?;
     let mut changed = row.task.clone();
@@ -97,7 +100,8 @@ fn complete_reminder_step(connection: &Connection, task_id: TaskId, at: Instant)
     Ok(())
 }
 
-/// Moves the reminder of a task to another time, shown or not; without one it does not come.
+/// Moves the reminders of a task to another time, even if they were shown. Without a time, those not yet shown are
+/// deleted.
 pub(in crate::store) fn reschedule(connection: &Connection, task_id: TaskId, to: Option<Instant>) -> Result<()> {
     let id = task_id.to_string();
     match to {
@@ -112,23 +116,25 @@ pub(in crate::store) fn reschedule(connection: &Connection, task_id: TaskId, to:
     }
 }
 
-/// A task that is put off is brought up again then, although its reminder was shown before.
+/// Shows the reminders of a snoozed task again when the snooze ends, although they were shown before.
 pub(in crate::store) fn reschedule_shown(connection: &Connection, task_id: TaskId, then: Instant) -> Result<()> {
     let sql = "UPDATE reminder SET due_at = ?2, shown_at = NULL WHERE task_id = ?1 AND shown_at IS NOT NULL";
     execute(connection, sql, (task_id.to_string(), then.to_string()), "putting a reminder off").map(drop)
 }
 
+/// Changes the text of the reminders of a task, after its objective was edited.
 pub(in crate::store) fn set_text(connection: &Connection, task_id: TaskId, text: &str) -> Result<()> {
     let sql = "UPDATE reminder SET text = ?2 WHERE task_id = ?1";
     execute(connection, sql, (task_id.to_string(), text), "renaming a reminder").map(drop)
 }
 
-/// A task's successor keeps its reminders.
+/// Hands the reminders of a reopened task to its successor.
 pub(in crate::store) fn reassign_to_task(connection: &Connection, from: TaskId, to: TaskId) -> Result<()> {
     let sql = "UPDATE reminder SET task_id = ?2 WHERE task_id = ?1";
     execute(connection, sql, (from.to_string(), to.to_string()), "handing reminders over").map(drop)
 }
 
+/// Records an invoice. The id of the action is its key, so that repeating the effect records it once.
 pub(in crate::store) fn record_invoice(
     connection: &Connection,
     action: &Action,
@@ -145,12 +151,14 @@ pub(in crate::store) fn record_invoice(
     execute(connection, sql, values, "recording an invoice").map(drop)
 }
 
-/// The step that is done when the reminder was shown.
+/// The step of a task that is done when its reminder was shown.
 const STEP: &str = "remind";
 
-/// Of open tasks, and of those that an earlier version ended when it set the reminder. What a person ended stays silent.
+/// The SQL condition that reminders of the task `t` are shown: the task is open, or an earlier version of the program
+/// ended it when it set the reminder. A task that a person ended stays silent.
 const IS_ACTIVE_SQL: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status = 'DONE' AND NOT EXISTS
                       (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND h.who = 'person')))";
+/// The columns that [`reminder_row`] reads.
 const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every, coalesce(r.first_at, r.due_at)
                        FROM reminder r JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)";
 
@@ -166,8 +174,8 @@ fn reminder_row(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
 }
 
 impl TaskReader<'_> {
-    /// Returns reminders that are due and were not shown, earliest first; not of a task that is put off. A recurring one
-    /// that was shown later than now is due too: the clock was put back, and its next time may be years ahead.
+    /// Returns the reminders that are due and were not shown, earliest first; none of a snoozed task. A recurring one
+    /// whose last showing is later than now is due too: the clock was set back, and its next time may be years ahead.
     pub fn due_reminders(self, now: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!(
             "{COLUMNS} WHERE r.shown_at IS NULL AND (r.due_at <= ?1 OR (r.every IS NOT NULL AND r.told_at > ?1)) AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {IS_ACTIVE_SQL}
@@ -176,12 +184,13 @@ impl TaskReader<'_> {
         query_readable(self.0, &sql, [now.to_string()], "listing reminders", reminder_row)
     }
 
-    /// Reminders that were shown after `since`: for a person who was not there.
+    /// Returns the reminders that were shown after `since`, for a person who was away.
     pub fn reminders_shown_since(self, since: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {IS_ACTIVE_SQL} ORDER BY r.told_at, r.action_id");
         query_readable(self.0, &sql, [since.to_string()], "listing reminders", reminder_row)
     }
 
+    /// Returns all recorded invoices, oldest first.
     pub fn invoices(self) -> Result<Vec<InvoiceRow>> {
         let sql = "SELECT task_id, payee, amount, currency, due, number, recorded_at FROM invoice ORDER BY recorded_at, action_id";
         query_readable(self.0, sql, [], "listing invoices", |row| {
