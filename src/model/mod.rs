@@ -45,7 +45,7 @@ pub use mail::{
 };
 pub use me::Me;
 pub use priority::Priority;
-pub use reading::{ExtractedTask, Reading, TaskKind};
+pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
 pub use reflection::{Reflection, RunFeedback};
 pub use reply::ReplyJson;
 pub use request::RequestKind;

@@ -70,10 +70,23 @@ pub struct ExtractedTask {
     pub steps: Vec<String>,
 }
 
+text_enum! {
+    /// What a mail is warned of.
+    WarningKind {
+        /// It looks like an attempt to deceive: no effect because of it goes out unasked.
+        Phishing = "phishing",
+        /// It contains words that are meant for the program and not for the person.
+        Injection = "injection",
+        /// Its own date was not believed.
+        Date = "date",
+        /// Only a part of it was read.
+        Cut = "cut",
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailWarning {
-    /// `phishing` or `injection`.
-    pub kind: String,
+    pub kind: WarningKind,
     pub text: String,
 }
 
@@ -100,4 +113,10 @@ pub struct Reading {
     pub urgency: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<MailWarning>,
+}
+
+impl Reading {
+    pub fn has_warning(&self, kind: WarningKind) -> bool {
+        self.warnings.iter().any(|warning| warning.kind == kind)
+    }
 }

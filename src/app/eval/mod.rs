@@ -9,7 +9,7 @@ pub use eval_mail::EvalMail;
 
 use crate::{
     ingest::{TrustedServers, parse_mail_in_full},
-    model::text_enum::text_enum,
+    model::{WarningKind, text_enum::text_enum},
     reading,
 };
 
@@ -70,7 +70,7 @@ fn evaluate_date(input: &DateInput) -> Value {
 
 fn evaluate_injection(input: &EvalMail) -> Value {
     let reading = input.read(reading::read);
-    json!({ "id": input.id, "pred": reading.warnings.iter().any(|warning| warning.kind == "injection") })
+    json!({ "id": input.id, "pred": reading.has_warning(WarningKind::Injection) })
 }
 
 fn evaluate_mail_file(input: &MailFile) -> Value {

@@ -232,7 +232,7 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));
     more(
-        "warnings",
+        TaskContext::WARNINGS,
         (!reading.warnings.is_empty()).then(|| serde_json::to_value(&reading.warnings).unwrap_or_default()),
     );
     context

@@ -1,6 +1,9 @@
 //! The facts rules may ask about, taken from a mail and its reading.
 
-use crate::model::{Addressed, ExtractedTask, Facts, Mail, Reading, UrgencyOrigin, reading::NoTask};
+use crate::model::{
+    Addressed, ExtractedTask, Facts, Mail, Reading, UrgencyOrigin,
+    reading::{NoTask, WarningKind},
+};
 
 /// What is known about the mail's people and conversation beside the mail.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,7 +15,7 @@ pub struct Relation {
 
 /// The facts of a mail as a whole; [`Facts::of`] makes them those of one of its tasks.
 pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation) -> Facts {
-    let phishing = reading.warnings.iter().any(|warning| warning.kind == "phishing");
+    let phishing = reading.has_warning(WarningKind::Phishing);
     Facts {
         sender: mail.from.addr.clone(),
         sender_domain: mail.from.domain().to_owned(),

@@ -8,7 +8,7 @@ use super::{ExecuteTool, complete_step, completes_when_shown, park_failed_step, 
 use crate::{
     graph::entry::{Call, NodeInput, NodeOutput},
     model::{
-        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus,
+        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus, WarningKind,
         action::{Argument, Origin},
     },
     outbox::approval_request,
@@ -78,7 +78,7 @@ impl ExecuteTool {
             mode: permissions.mode,
             mail: step.entry.mail,
             labels: &permissions.labels,
-            is_phishing: step.task.context.has_warning("phishing"),
+            is_phishing: step.task.context.has_warning(WarningKind::Phishing),
             own: &self.me.addresses,
             policy: &permissions.charter,
             approval: None,
