@@ -10,7 +10,7 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
     document::query_words,
-    model::{EventChange, ExtractedTask, Facts, Kinship, Mail, RelatedTask, TaskKind},
+    model::{EventChange, ExtractedTask, Facts, FactsKind, Kinship, Mail, RelatedTask, TaskKind},
 };
 
 /// What a task opened from this mail is recognised by.
@@ -187,7 +187,8 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
 fn is_same_request(planned: &ExtractedTask, task: &RelatedTask) -> bool {
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
-    (is_one_per_conversation(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
+    (is_one_per_conversation(planned.kind) && task.kind == FactsKind::Task(planned.kind))
+        || shared * 2 >= words.len().max(1)
 }
 
 /// A conversation is about one of these; of requests and questions it may hold many.

@@ -35,7 +35,7 @@ pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
-pub use facts::{Addressed, Facts, UrgencyOrigin};
+pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
@@ -46,7 +46,7 @@ pub use mail::{
 pub use me::Me;
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
-pub use reflection::{Reflection, RunFeedback};
+pub use reflection::{Reflection, ReflectionKind, RunFeedback};
 pub use reply::ReplyJson;
 pub use request::RequestKind;
 pub use run::{

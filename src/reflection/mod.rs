@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::{
     failpoint,
-    model::{Reflection, nightly::CorrectionRow},
+    model::{Reflection, ReflectionKind, nightly::CorrectionRow},
     regular_file,
     store::{Result, Store},
 };
@@ -61,7 +61,7 @@ impl ReflectionFiles {
         let day = row.at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string();
         let line = json!({
             "schema": 1,
-            "kind": "correction",
+            "kind": ReflectionKind::Correction,
             "at": row.at,
             "correction": row.correction,
             "account": row.account,

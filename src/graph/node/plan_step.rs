@@ -11,9 +11,9 @@ use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        Addressed, Change, Direction, ExtractedTask, Facts, Mail, MailContext, MailState, MailboxKind, Me, Move,
-        NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, Subtask, Task, TaskContext, TaskId,
-        TaskStatus, reading::NoTask,
+        Addressed, Change, Direction, ExtractedTask, Facts, FactsKind, Mail, MailContext, MailState, MailboxKind, Me,
+        Move, NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, Subtask, Task, TaskContext,
+        TaskId, TaskStatus, reading::NoTask,
     },
     reading::{self, ReadContext, Relation},
     rules::TaskRuleMatch,
@@ -260,7 +260,7 @@ fn task_run(entry: &NodeInput<'_>, known: &MailContext, task: &Task, facts: &Fac
 }
 
 fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
-    let facts = Facts { kind: kind.to_string(), ..facts };
+    let facts = Facts { kind: FactsKind::NoTask(kind), ..facts };
     let settle = Change::Settle { state: MailState::NoTask, reason: reason.to_owned(), facts: Some(Box::new(facts)) };
     NodeOutput::from_move(Move::Skip { reason: reason.to_owned() }).with_changes(vec![settle])
 }
@@ -269,7 +269,7 @@ fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
 fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, String)]) -> NodeOutput {
     let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link_change(task, &facts, evidence)).collect();
     let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
-    let facts = Some(Box::new(Facts { kind: "follow_up".into(), ..facts }));
+    let facts = Some(Box::new(Facts { kind: FactsKind::FollowUp, ..facts }));
     changes.push(Change::Settle { state: MailState::Linked, reason, facts });
     let mut step = NodeOutput::from_move(Move::Next).with_changes(changes);
     step.runs.extend(tasks.iter().map(|(task, _)| rank_run(entry, task)));
@@ -277,7 +277,7 @@ fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, S
 }
 
 fn link_change(task: &RelatedTask, facts: &Facts, evidence: &str) -> Change {
-    let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
+    let facts = Box::new(Facts { kind: FactsKind::FollowUp, ..facts.clone() });
     Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned(), event: None }
 }
 

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Addressed, Change, DecisionChannel, Direction, Instant, ItemId, ItemKind,
-        ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind,
-        RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow,
-        UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Addressed, Change, DecisionChannel, Direction, FactsKind, Instant, ItemId,
+        ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence,
+        RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus,
+        UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -274,8 +274,12 @@ const TABLES: &[CheckedTable] = &[
     ),
 ];
 
-const FACTS: &[(&str, Check)] =
-    &[("addressed", check_parses::<Addressed>), ("due_at", AT), ("urgency_origin", check_parses::<UrgencyOrigin>)];
+const FACTS: &[(&str, Check)] = &[
+    ("addressed", check_parses::<Addressed>),
+    ("kind", check_parses::<FactsKind>),
+    ("due_at", AT),
+    ("urgency_origin", check_parses::<UrgencyOrigin>),
+];
 
 /// As many as a person reads; the rest is a number.
 const MAX_NAMED_ROWS: usize = 20;

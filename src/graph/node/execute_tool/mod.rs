@@ -189,7 +189,7 @@ fn derive_action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId 
 
 /// Whether the step is a reminder that somebody asked for: it is set, not done, and done when it was shown.
 fn completes_when_shown(entry: &NodeInput<'_>, step: &str) -> bool {
-    step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
+    step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(facts.kind))
 }
 
 fn with_effect_result(mut output: Value, state: OutboxState, result: String) -> Value {

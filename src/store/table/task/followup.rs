@@ -53,7 +53,7 @@ fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<Related
     Ok(RelatedTask {
         task_id: parse_column(row, 0)?,
         objective: row.get(1)?,
-        kind: row.get(2)?,
+        kind: parse_column(row, 2)?,
         kinship,
         sender: row.get(3)?,
         sender_verified: row.get(4)?,
