@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod action;
+mod actor;
 pub mod approval;
 pub mod audit;
 pub mod facts;
@@ -31,6 +32,7 @@ pub use account::{Account, AccountCondition, AccountMode, MailboxKind};
 pub use action::{
     Action, ActionMove, ApprovalUse, Effect, NewAction, OutboxRow, OutboxState, ReevaluatedAction, RiskClass,
 };
+pub use actor::Actor;
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
 };

@@ -1,7 +1,7 @@
 //! The plain values of the night: lessons, the past to test them on, versions of the rules, questions to ask.
 
 use crate::model::{
-    AccountId, Facts, Instant, ItemId, MailId, NewItem, Priority, RunId, TaskId, TaskStatus, UserId,
+    AccountId, Actor, Facts, Instant, ItemId, MailId, NewItem, Priority, RunId, TaskId, TaskStatus, UserId,
     text_enum::text_enum,
 };
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ pub struct NightlyRow {
 /// Both files as they are to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRulesVersion {
-    pub who: String,
+    pub who: Actor,
     pub run_id: String,
     pub why: String,
     pub rules: String,
@@ -175,7 +175,7 @@ pub struct LearnedEntryRow {
 pub struct RulesVersionRow {
     pub version: i64,
     pub at: Instant,
-    pub who: String,
+    pub who: Actor,
     pub run_id: String,
     pub why: String,
     #[serde(skip)]

@@ -21,7 +21,7 @@ use super::{
     },
 };
 use crate::model::{
-    AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
+    AccountCondition, AccountId, AccountMode, ActionId, Actor, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
 };
 use crate::{
     document::EmbeddedDocument,
@@ -64,7 +64,7 @@ pub enum Write {
     /// Takes an approval back while its grace runs.
     RevokeApproval {
         item_id: ItemId,
-        who: String,
+        who: Actor,
         at: Instant,
     },
     /// What waited too long is void; timeout means no.
@@ -292,7 +292,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::EditAction(edit), _) => approval::edit_action(session, edit),
         (Write::ReevaluateAction(judged), _) => approval::reevaluate_action(session, judged),
         (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
-        (Write::RevokeApproval { item_id, who, at }, _) => approval::revoke(session, *item_id, who, *at),
+        (Write::RevokeApproval { item_id, who, at }, _) => approval::revoke(session, *item_id, *who, *at),
         (Write::ExpireOverdueItems { at }, _) => {
             return decision::expire_overdue_items(session, *at).map(Receipt::Runs);
         }

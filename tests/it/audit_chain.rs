@@ -61,7 +61,7 @@ fn rewrite_from(database: &Connection, from: i64) {
             let entry = AuditEntry {
                 at: at.parse().unwrap(),
                 account: row.get(2)?,
-                who: row.get(3)?,
+                who: row.get::<_, String>(3)?.parse().unwrap(),
                 act: row.get(4)?,
                 subject: row.get(5)?,
                 detail: row.get(6)?,

@@ -11,8 +11,8 @@ use crate::{
     config::AccountKind,
     hitl,
     model::{
-        AccountId, AccountMode, Action, ActionEdit, ActionId, Decision, DecisionChannel, DecisionKind, Effect, Instant,
-        ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
+        AccountId, AccountMode, Action, ActionEdit, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect,
+        Instant, ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
         action::{Argument, ComposedMessage, Origin, SendKind},
     },
     outbox::approval_request,
@@ -215,7 +215,7 @@ impl ApprovalUseCases<'_> {
         let decision = Decision {
             item_id,
             kind: said.kind,
-            who: "person".into(),
+            who: Actor::Person,
             reason: said.reason,
             at: now,
             channel: said.channel,
@@ -275,7 +275,7 @@ impl ApprovalUseCases<'_> {
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
         let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };
-        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: "person".into(), at: now };
+        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: Actor::Person, at: now };
         self.app.store.write(Write::EditAction(Box::new(edit))).await?;
         Ok(new_id)
     }
@@ -367,7 +367,7 @@ impl ApprovalUseCases<'_> {
 
     /// Takes an approval back while its grace runs.
     pub async fn revoke(self, item_id: ItemId) -> anyhow::Result<()> {
-        self.app.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.app.clock.now() }).await?;
+        self.app.store.write(Write::RevokeApproval { item_id, who: Actor::Person, at: self.app.clock.now() }).await?;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         },
     },
     model::{
-        AccountId, Instant, RunId,
+        AccountId, Actor, Instant, RunId,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow, NightlyState},
     },
     nightly::{LearningInput, LearningOutcome, NightlyDue, NightlySchedule, derive_edits},
@@ -212,7 +212,8 @@ impl NightlyUseCases<'_> {
     /// What a night that was cut off had written already: it does not study twice.
     async fn find_learned_by_run(self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
-        let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
+        let Some(row) = rows.into_iter().find(|row| row.who == Actor::Nightly && row.run_id == run_id.to_string())
+        else {
             return Ok(None);
         };
         let adopted = serde_json::from_value(row.edits.get("edits").cloned().unwrap_or_default()).unwrap_or_default();

@@ -9,7 +9,7 @@ use super::rules_files::RulesFiles;
 use crate::{
     app::RulesUseCases,
     model::{
-        Instant, ItemId, RunId,
+        Actor, Instant, ItemId, RunId,
         nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
     },
     nightly::{LearningInput, LearningOutcome, TestedEdit},
@@ -20,7 +20,7 @@ use crate::{
 /// A version to be: both texts, and what is to be remembered with them.
 pub(in crate::app) struct RulesVersionDraft {
     pub(in crate::app) files: RulesFiles,
-    pub(in crate::app) who: &'static str,
+    pub(in crate::app) who: Actor,
     pub(in crate::app) run_id: String,
     pub(in crate::app) why: String,
     pub(in crate::app) edits: Vec<TestedEdit>,
@@ -49,7 +49,7 @@ impl RulesVersionDraft {
         entry_changes.retired.extend(findings.taken_out.iter().cloned());
         Self {
             files: RulesFiles { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
-            who: "night",
+            who: Actor::Nightly,
             run_id: run_id.to_string(),
             why: summarise_edits(&findings.adopted, &findings.taken_out),
             edits: findings.adopted.clone(),
@@ -68,7 +68,7 @@ impl RulesVersionDraft {
         let edits = vec![tested];
         let entry_changes = LiveRulesVersion { closes_proposal: Some(item_id), ..entry_changes_of(&edits, run_id, at) };
         let why = format!("you approved: {}", summarise_edits(&edits, &[]));
-        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, entry_changes }
+        Self { files, who: Actor::Approval, run_id: run_id.to_owned(), why, edits, back_to: None, entry_changes }
     }
 }
 
@@ -124,7 +124,7 @@ impl RulesUseCases<'_> {
         self.save_hand_edited_version(was).await?;
         let now = self.app.clock.now();
         let new = NewRulesVersion {
-            who: who.to_owned(),
+            who,
             run_id,
             why,
             rules: files.rules.clone(),
@@ -174,7 +174,7 @@ impl RulesUseCases<'_> {
         }
         let now = self.app.clock.now();
         let new = NewRulesVersion {
-            who: "person".into(),
+            who: Actor::Person,
             run_id: String::new(),
             why: "as it was".into(),
             rules: files.rules.clone(),

@@ -1,6 +1,6 @@
 //! Rows of the outbox, and what moves one from state to state.
 
-use crate::model::{Action, ActionId, Instant, OutboxState, RiskClass, RunId};
+use crate::model::{Action, ActionId, Actor, Instant, OutboxState, RiskClass, RunId};
 use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +50,7 @@ pub struct ActionMove {
     pub to: OutboxState,
     pub result: String,
     pub handle: String,
-    pub who: String,
+    pub who: Actor,
     pub at: Instant,
     /// The effect is a row of ours (label, reminder, invoice): written in the same transaction.
     pub is_database_row: bool,

@@ -1,6 +1,6 @@
 //! A task as it is stored, with what stands beside it.
 
-use crate::model::{AccountId, Instant, MailId, Task, TaskId, UserId};
+use crate::model::{AccountId, Actor, Instant, MailId, Task, TaskId, UserId};
 use serde::Serialize;
 
 /// A task with what stands beside it.
@@ -24,7 +24,7 @@ pub struct HistoryRow {
     pub field: String,
     pub from: String,
     pub to: String,
-    pub who: String,
+    pub who: Actor,
     pub why: String,
     pub at: Instant,
 }

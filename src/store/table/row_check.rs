@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Addressed, Change, DecisionChannel, Direction, FactsKind, Instant, ItemId,
-        ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence,
+        AccountMode, Action, ActionId, Actor, Addressed, Change, DecisionChannel, Direction, FactsKind, Instant,
+        ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence,
         RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus,
         UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
@@ -63,6 +63,7 @@ const RUN: Check = check_parses::<RunId>;
 const ACTION: Check = check_parses::<ActionId>;
 const ITEM: Check = check_parses::<ItemId>;
 const NODE: Check = check_parses::<NodeName>;
+const ACTOR: Check = check_parses::<Actor>;
 const ANY_JSON: Check = check_json::<IgnoredAny>;
 const NUMBERS: Check = check_json::<Vec<i64>>;
 
@@ -124,7 +125,7 @@ const TABLES: &[CheckedTable] = &[
     checked_table("task_facts", "task_id", FACTS),
     checked_table("task_thread", "task_id", &[("task_id", TASK)]),
     checked_table("task_mark", "task_id", &[("task_id", TASK)]),
-    checked_table("task_history", "entry", &[("task_id", TASK), ("at", AT)]),
+    checked_table("task_history", "entry", &[("task_id", TASK), ("who", ACTOR), ("at", AT)]),
     checked_table(
         "correction",
         "correction",
@@ -228,6 +229,7 @@ const TABLES: &[CheckedTable] = &[
             ("action_id", ACTION),
             ("item_id", ITEM),
             ("door", check_parses::<DecisionChannel>),
+            ("who", ACTOR),
             ("granted_at", AT),
             ("expires_at", AT),
             ("used_at", AT),
@@ -248,7 +250,7 @@ const TABLES: &[CheckedTable] = &[
             ("report", check_json_or_empty::<IgnoredAny>),
         ],
     ),
-    checked_table("rules_version", "version", &[("at", AT), ("edits", ANY_JSON)]),
+    checked_table("rules_version", "version", &[("at", AT), ("who", ACTOR), ("edits", ANY_JSON)]),
     checked_table(
         "learned_entry",
         "name",

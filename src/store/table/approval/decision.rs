@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::{
     model::{
-        ActionMove, ApprovalUse, Decision, DecisionKind, Instant, ItemKind, ItemRow, ItemState, MailState, NewRun,
-        NodeName, OutboxState, RunId, RunKind, RunState, Subtask, TaskId, TaskRow, TaskStatus, audit::AuditEntry,
-        nightly::CorrectionKind, task::INSTRUCTION,
+        ActionMove, Actor, ApprovalUse, Decision, DecisionKind, Instant, ItemKind, ItemRow, ItemState, MailState,
+        NewRun, NodeName, OutboxState, RunId, RunKind, RunState, Subtask, TaskId, TaskRow, TaskStatus,
+        audit::AuditEntry, nightly::CorrectionKind, task::INSTRUCTION,
     },
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
@@ -78,7 +78,7 @@ fn decide_action(connection: &Connection, decision: &Decision, item: &ItemRow, t
         DecisionKind::Reject => {
             let why = format!("rejected: {}", reason_or_default(decision, "no reason given"));
             record_correction(connection, decision, item, CorrectionKind::Reject)?;
-            reject_action(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
+            reject_action(connection, item, decision.who, &why, decision.at).map(|run| vec![run])
         }
         DecisionKind::Respond => redo_with_instruction(connection, decision, item, task_id),
         _ => decide_task_step(connection, decision, item, task_id),
@@ -93,7 +93,7 @@ fn record_correction(connection: &Connection, decision: &Decision, item: &ItemRo
 /// The task goes on, with a short run that waits for exactly this effect.
 fn approve_action(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
     let action = approval::grant(connection, decision, item)?.action;
-    let row = resume_waiting_task(connection, action.task_id, &decision.who, "approved", decision.at)?;
+    let row = resume_waiting_task(connection, action.task_id, decision.who, "approved", decision.at)?;
     let mut run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
     run.state.generation = action.generation;
     run.state.decided = Some(action.action_id);
@@ -105,7 +105,7 @@ fn approve_action(connection: &Connection, decision: &Decision, item: &ItemRow) 
 pub(in crate::store::table) fn reject_action(
     connection: &Connection,
     item: &ItemRow,
-    who: &str,
+    who: Actor,
     why: &str,
     at: Instant,
 ) -> Result<RunId> {
@@ -138,8 +138,8 @@ fn redo_with_instruction(
     }
     record_correction(connection, decision, item, CorrectionKind::Respond)?;
     let action = approval::action_of_item(connection, item)?.action;
-    outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
-    let mut row = resume_waiting_task(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;
+    outbox::void(connection, &action, "another answer was asked for", decision.who, decision.at)?;
+    let mut row = resume_waiting_task(connection, task_id, decision.who, "another answer was asked for", decision.at)?;
     row.task.context.more.insert(INSTRUCTION.to_owned(), json!(decision.reason));
     if let Some(output) = row.task.tool_output.as_mut() {
         output.remove(&action.step);
@@ -159,7 +159,7 @@ fn confirm_sent(connection: &Connection, decision: &Decision, item: &ItemRow, ta
         to: OutboxState::Sent,
         result: "sent, says a person".into(),
         handle: String::new(),
-        who: decision.who.clone(),
+        who: decision.who,
         at: decision.at,
         is_database_row: false,
         approval: ApprovalUse::None,
@@ -168,7 +168,7 @@ fn confirm_sent(connection: &Connection, decision: &Decision, item: &ItemRow, ta
     };
     outbox::advance(connection, &mv)?;
     let mut row =
-        resume_waiting_task(connection, task_id, &decision.who, "a person knows that it was sent", decision.at)?;
+        resume_waiting_task(connection, task_id, decision.who, "a person knows that it was sent", decision.at)?;
     if let Some(subtask) = row.task.subtasks.iter_mut().find(|subtask| subtask.step == action.step && !subtask.done) {
         subtask.done = true;
     }
@@ -187,7 +187,9 @@ pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instan
         if row.action_id.is_some() {
             // What is behind it may be unreadable: then nothing goes on, and the others expire all the same.
             runs.extend(
-                reject_action(connection, &row, "clock", "nobody answered in time", at).map(Some).skip_unreadable()?,
+                reject_action(connection, &row, Actor::Clock, "nobody answered in time", at)
+                    .map(Some)
+                    .skip_unreadable()?,
             );
         }
     }
@@ -195,7 +197,13 @@ pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instan
 }
 
 /// Out of waiting.
-fn resume_waiting_task(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: Instant) -> Result<TaskRow> {
+fn resume_waiting_task(
+    connection: &Connection,
+    task_id: TaskId,
+    who: Actor,
+    why: &str,
+    at: Instant,
+) -> Result<TaskRow> {
     let row = task::get(connection, task_id)?;
     if row.task.status != TaskStatus::WaitingHitl {
         return Ok(row);
@@ -225,7 +233,7 @@ fn claim_item(connection: &Connection, decision: &Decision, row: &ItemRow) -> Re
     let values = (
         decision.item_id.to_string(),
         decision.kind.as_str(),
-        &decision.who,
+        decision.who.as_str(),
         &decision.reason,
         decision.at.to_string(),
     );
@@ -239,7 +247,7 @@ fn append_audit(connection: &Connection, decision: &Decision, row: &ItemRow) -> 
     let entry = AuditEntry {
         at: decision.at,
         account: row.account.to_string(),
-        who: decision.who.clone(),
+        who: decision.who,
         act: format!("decided_{}", decision.kind),
         subject: format!("item:{}", decision.item_id),
         detail: decision.reason.clone(),
@@ -259,7 +267,7 @@ fn decide_task_step(
             connection,
             &row,
             TaskStatus::Cancelled,
-            &decision.who,
+            decision.who,
             &reason_or_default(decision, "cancelled"),
             decision.at,
         )?;
@@ -269,8 +277,8 @@ fn decide_task_step(
         return resume_parked_node(connection, decision, item, &row);
     }
     let why = reason_or_default(decision, "a person decided");
-    outbox::void_of_task(connection, &row, (&decision.who, &why), decision.at)?;
-    let mut row = resume_waiting_task(connection, task_id, &decision.who, &why, decision.at)?;
+    outbox::void_of_task(connection, &row, (decision.who, &why), decision.at)?;
+    let mut row = resume_waiting_task(connection, task_id, decision.who, &why, decision.at)?;
     let step = body_text(item, "step");
     match decision.kind {
         DecisionKind::Skip => skip_step(connection, &mut row, step, decision)?,

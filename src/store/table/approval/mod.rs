@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::{execute, nightly::correction, outbox, parse_column, query_first_readable, query_optional, task};
 use crate::{
     model::{
-        Action, ActionEdit, ActionId, Approval, Decision, DecisionKind, Instant, ItemId, ItemRow, OutboxRow,
+        Action, ActionEdit, ActionId, Actor, Approval, Decision, DecisionKind, Instant, ItemId, ItemRow, OutboxRow,
         OutboxState, ReevaluatedAction, TaskStatus, nightly::CorrectionKind,
     },
     store::error::{Result, StoreContext, StoreError},
@@ -40,7 +40,7 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
         &row.sha256,
         decision.epoch,
         decision.channel.as_str(),
-        &decision.who,
+        decision.who.as_str(),
         decision.at.to_string(),
         terms.expires_at.to_string(),
     );
@@ -56,7 +56,7 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
         connection,
         &row.action,
         &format!("parked → {to} ({})", row.sha256),
-        &decision.who,
+        decision.who,
         "approved",
         decision.at,
     )?;
@@ -87,7 +87,7 @@ pub(super) fn return_approval(connection: &Connection, action_id: ActionId) -> R
 }
 
 /// Within the grace: the item is open again, and the run that would have done it is over.
-pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: &str, at: Instant) -> Result<()> {
+pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: Actor, at: Instant) -> Result<()> {
     let row = item::get(connection, item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {item_id}")))?;
     let action = action_of_item(connection, &row)?;
     let id = action.action.action_id.to_string();
@@ -132,10 +132,10 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
         return Err(StoreError::Refused(format!("item {} is {} and cannot be edited", edit.item_id, old.state)));
     }
     let row = action_of_item(connection, &old)?;
-    outbox::void(connection, &row.action, "edited", &edit.who, edit.at)?;
+    outbox::void(connection, &row.action, "edited", edit.who, edit.at)?;
     record_correction(connection, &row.action, CorrectionKind::Edit, ("", ""), "", edit.at)?;
     let run = old.run_id.unwrap_or(row.run_id);
-    outbox::plan(connection, &edit.action, run, &edit.who, edit.at)?;
+    outbox::plan(connection, &edit.action, run, edit.who, edit.at)?;
     item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
 }
 
@@ -146,7 +146,7 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
     let open = query_first_readable(connection, sql, [&id], "finding an item", |row| parse_column::<ItemId>(row, 0))?;
     let Some(open) = open.map(|open| item::get(connection, open)).transpose()?.flatten() else { return Ok(()) };
     if let Some(denied) = &judged.denied {
-        return decision::reject_action(connection, &open, "policy", denied, judged.at).map(drop);
+        return decision::reject_action(connection, &open, Actor::Policy, denied, judged.at).map(drop);
     }
     let sql = "UPDATE outbox SET action = ?2, sha256 = ?3, class = ?4, result = ?5, updated_at = ?6 WHERE action_id = ?1 AND state = 'parked'";
     let (text, sha) = (serde_json::to_string(&judged.action).context("encoding an action")?, judged.action.sha256());
@@ -158,7 +158,7 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
         connection,
         &judged.action,
         &format!("{} ({sha})", judged.class),
-        "policy",
+        Actor::Policy,
         "judged_again",
         judged.at,
     )

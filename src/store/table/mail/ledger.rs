@@ -4,9 +4,9 @@ use rusqlite::{Connection, Row};
 
 use crate::{
     model::{
-        AccountId, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, MailContext, MailEdit,
-        MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskId, TaskStatus, UnchangedFile,
-        UserId, audit::AuditEntry, nightly::CorrectionKind,
+        AccountId, Actor, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, MailContext,
+        MailEdit, MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskId, TaskStatus,
+        UnchangedFile, UserId, audit::AuditEntry, nightly::CorrectionKind,
     },
     store::{
         error::{Result, StoreError},
@@ -22,8 +22,6 @@ use crate::{
     },
 };
 
-/// Who takes back what the beginning of a mail opened.
-const INTAKE: &str = "intake";
 /// Why there is no more to know about a mail.
 const GONE_REASON: &str = "left the mailbox before it was read";
 
@@ -191,7 +189,7 @@ fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: M
     }
     let why = format!("was still being written when it was read; mail {whole} is the whole of it");
     for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
-        task::edit::transition_task(session, task, TaskStatus::Cancelled, INTAKE, &why, batch.at)?;
+        task::edit::transition_task(session, task, TaskStatus::Cancelled, Actor::Intake, &why, batch.at)?;
     }
     record_outcome(session, first, MailState::NoTask, &why, None, batch.at)?;
     Ok(Some(first))
@@ -313,7 +311,14 @@ fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry
     }
     for task in task::of_mail(connection, edit.mail_id)? {
         if !task.task.status.is_terminal() {
-            task::edit::transition_task(connection, &task, TaskStatus::Cancelled, "person", "not a task", edit.at)?;
+            task::edit::transition_task(
+                connection,
+                &task,
+                TaskStatus::Cancelled,
+                Actor::Person,
+                "not a task",
+                edit.at,
+            )?;
         }
     }
     record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
@@ -337,7 +342,7 @@ fn record_correction(
     let audit = AuditEntry {
         at: edit.at,
         account: entry.account.to_string(),
-        who: "person".into(),
+        who: Actor::Person,
         act: kind.to_string(),
         subject: format!("mail:{}", edit.mail_id),
         detail: edit.why.clone(),

@@ -16,18 +16,15 @@ use super::{
 };
 use crate::{
     model::{
-        Instant, MailId, TaskId, TaskStatus,
+        Actor, Instant, MailId, TaskId, TaskStatus,
         audit::AuditEntry,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow, NightlyState, PastMail, PastTask},
     },
     store::error::{Result, StoreContext, StoreError},
 };
 
-/// Who acts at night.
-const NIGHTLY_ACTOR: &str = "night";
-
-fn build_audit_entry(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
-    AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
+fn build_audit_entry(at: Instant, who: Actor, act: &str, subject: String, detail: String) -> AuditEntry {
+    AuditEntry { at, account: String::new(), who, act: act.to_owned(), subject, detail }
 }
 
 /// Claims the date. Refused when it was done; a run that was cut off is taken up by its own id.
@@ -52,7 +49,7 @@ pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNigh
     }
     audit::append(
         connection,
-        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_begun", format!("nightly:{}", night.date), run),
+        &build_audit_entry(night.at, Actor::Nightly, "nightly_begun", format!("nightly:{}", night.date), run),
     )
 }
 
@@ -73,7 +70,7 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
     }
     audit::append(
         connection,
-        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_ended", format!("nightly:{}", night.date), String::new()),
+        &build_audit_entry(night.at, Actor::Nightly, "nightly_ended", format!("nightly:{}", night.date), String::new()),
     )
 }
 
@@ -88,7 +85,7 @@ pub(in crate::store) fn cancel_duplicate_task(
     }
     let row = task::get(connection, twins.newer)?;
     let why = format!("duplicate of {}: {}", twins.older, twins.why);
-    task::edit::transition_task(connection, &row, TaskStatus::Cancelled, NIGHTLY_ACTOR, &why, at)
+    task::edit::transition_task(connection, &row, TaskStatus::Cancelled, Actor::Nightly, &why, at)
 }
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.

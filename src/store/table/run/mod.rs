@@ -105,7 +105,7 @@ pub(in crate::store) fn store_checkpoint(
     }
     project_changes(session, point, &text.search_entries)?;
     if let Some(action) = &point.action {
-        outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
+        outbox::plan(session, action, point.run_id, point.node.into(), point.entered_at)?;
     }
     if let Some(new) = &point.item {
         item::open(session, new, &point.account, &point.user, Some(point.run_id), point.entered_at)?;
@@ -243,7 +243,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
         task::ensure_unchanged(session, after.task_id, *revision)?;
     }
-    let who = point.node.as_str();
+    let who = point.node.into();
     let mut found = found.iter();
     let mut concerned = None;
     let mut rule = None;
@@ -318,7 +318,7 @@ fn link_mail(
         field: "follow_up",
         from: "",
         to: &mail,
-        who: point.node.as_str(),
+        who: point.node.into(),
         why: if evidence.is_empty() { "another mail of the same thread" } else { evidence },
     };
     history::record(connection, task_id, &entry, point.entered_at)
@@ -331,7 +331,7 @@ fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &s
         return Ok(());
     }
     let entry =
-        history::HistoryEntry { field: "priority", from: &before, to: level, who: point.node.as_str(), why: rule };
+        history::HistoryEntry { field: "priority", from: &before, to: level, who: point.node.into(), why: rule };
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 
@@ -342,7 +342,7 @@ fn set_task_status(connection: &Connection, point: &Checkpoint, to: TaskStatus, 
         account: &point.account,
         from: &from,
         to,
-        who: point.node.as_str(),
+        who: point.node.into(),
         why,
         at: point.entered_at,
     };

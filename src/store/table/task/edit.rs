@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{
     model::{
-        ActionId, Instant, NewReminder, Rerank, Subtask, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
-        nightly::CorrectionKind, task::INSTRUCTION,
+        ActionId, Actor, Instant, NewReminder, Rerank, Subtask, Task, TaskEdit, TaskEditKind, TaskId, TaskRow,
+        TaskStatus, nightly::CorrectionKind, task::INSTRUCTION,
     },
     store::{
         error::{Result, StoreError},
@@ -26,13 +26,13 @@ use crate::{
 
 pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskEditKind::Add { task: new, facts, remind } = &edit.kind {
-        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
+        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: Actor::Person };
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         let ready = task::StatusTransition {
             account: &edit.account,
             from: TaskStatus::New.as_str(),
             to: TaskStatus::Ready,
-            who: "person",
+            who: Actor::Person,
             why: "added by hand",
             at: edit.at,
         };
@@ -60,8 +60,10 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
         return Err(StoreError::Refused(format!("task {} is {}: {advice}", task_label(&row), row.task.status)));
     }
     match &edit.kind {
-        TaskEditKind::Done => transition_task(session, &row, TaskStatus::Done, "person", &edit.why, edit.at)?,
-        TaskEditKind::Cancel => transition_task(session, &row, TaskStatus::Cancelled, "person", &edit.why, edit.at)?,
+        TaskEditKind::Done => transition_task(session, &row, TaskStatus::Done, Actor::Person, &edit.why, edit.at)?,
+        TaskEditKind::Cancel => {
+            transition_task(session, &row, TaskStatus::Cancelled, Actor::Person, &edit.why, edit.at)?
+        }
         TaskEditKind::Snooze(until) => snooze(session, &row, *until, edit)?,
         TaskEditKind::InstructStep { step, words } => instruct_step(session, &row, step, words, edit)?,
         _ => change_field(session, &row, edit)?,
@@ -78,7 +80,7 @@ pub(in crate::store) fn transition_task(
     connection: &Connection,
     row: &TaskRow,
     to: TaskStatus,
-    who: &str,
+    who: Actor,
     why: &str,
     at: Instant,
 ) -> Result<()> {
@@ -123,7 +125,7 @@ fn status_path(from: TaskStatus, to: TaskStatus) -> Vec<TaskStatus> {
     line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
 }
 
-fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
+fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (Actor, &str), at: Instant) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
     item::void_of_task(connection, row.task.task_id, why, at)
 }
@@ -132,7 +134,7 @@ fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str)
 pub(in crate::store::table) fn void_actions(
     connection: &Connection,
     row: &TaskRow,
-    (who, why): (&str, &str),
+    (who, why): (Actor, &str),
     at: Instant,
 ) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
@@ -144,7 +146,7 @@ pub(in crate::store::table) fn void_actions(
 }
 
 /// Who edits a task, and why what it waited for is void.
-const EDITED: (&str, &str) = ("person", "the task was edited");
+const EDITED: (Actor, &str) = (Actor::Person, "the task was edited");
 
 fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
     let text = until.map(|at| at.to_string());
@@ -196,7 +198,7 @@ fn change_field(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()>
 }
 
 /// What it waited for is void: the open step is the person's now.
-fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
+fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (Actor, &str), at: Instant) -> Result<()> {
     let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
@@ -269,14 +271,14 @@ fn record_edit(
     to: &str,
     edit: &TaskEdit,
 ) -> Result<()> {
-    let entry = history::HistoryEntry { field, from, to, who: "person", why: &edit.why };
+    let entry = history::HistoryEntry { field, from, to, who: Actor::Person, why: &edit.why };
     history::record(connection, row.task.task_id, &entry, edit.at)?;
     audit::append(
         connection,
         &crate::model::audit::AuditEntry {
             at: edit.at,
             account: row.account.to_string(),
-            who: "person".into(),
+            who: Actor::Person,
             act: format!("task_{field}"),
             subject: format!("task:{}", row.task.task_id),
             detail: format!("{from} → {to}"),
@@ -329,7 +331,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
     let known =
         facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
-    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
+    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: Actor::Person };
     task::open(session, &successor, &build_task_entry_with_due_vectors(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
@@ -337,7 +339,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     reminder::reassign_to_task(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: TaskStatus::New, ..successor.clone() }, opened.revision, None)?;
-    transition_task(session, &opened, before, "person", &edit.why, edit.at)?;
+    transition_task(session, &opened, before, Actor::Person, &edit.why, edit.at)?;
     record_correction(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }
@@ -371,7 +373,7 @@ pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Resu
         field: "priority",
         from: row.task.priority.as_str(),
         to: rerank.priority.as_str(),
-        who: "prioritise",
+        who: Actor::Prioritise,
         why: &rerank.why,
     };
     history::record(connection, rerank.task_id, &entry, rerank.at)

@@ -182,7 +182,7 @@ pub(in crate::store) fn apply_event_change(
     change: &EventChange,
     why: &str,
 ) -> Result<()> {
-    let (who, at) = (point.node.as_str(), point.entered_at);
+    let (who, at) = (point.node.into(), point.entered_at);
     let row = task::get(session, task_id)?;
     if row.task.status.is_terminal() {
         return Ok(());

@@ -14,7 +14,7 @@ use super::{
     query_first_readable, query_optional, query_readable,
 };
 use crate::{
-    model::{AccountId, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
+    model::{AccountId, Actor, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
     store::{
         error::{Result, StoreContext, StoreError},
         prepared::SearchEntry,
@@ -59,7 +59,7 @@ pub(in crate::store) struct TaskOwner<'a> {
     pub(in crate::store) account: &'a AccountId,
     pub(in crate::store) user: &'a UserId,
     pub(in crate::store) mail_id: Option<MailId>,
-    pub(in crate::store) who: &'a str,
+    pub(in crate::store) who: Actor,
 }
 
 /// Creates a task; creating it twice is creating it once.
@@ -120,7 +120,7 @@ pub(in crate::store) struct StatusTransition<'a> {
     /// Empty at birth.
     pub(in crate::store) from: &'a str,
     pub(in crate::store) to: TaskStatus,
-    pub(in crate::store) who: &'a str,
+    pub(in crate::store) who: Actor,
     pub(in crate::store) why: &'a str,
     pub(in crate::store) at: Instant,
 }
@@ -138,13 +138,13 @@ fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &Statu
     history::record(
         connection,
         task_id,
-        &history::HistoryEntry { field: "status", from, to: to.as_str(), who, why },
+        &history::HistoryEntry { field: "status", from, to: to.as_str(), who: *who, why },
         *at,
     )?;
     let entry = AuditEntry {
         at: *at,
         account: account.to_string(),
-        who: (*who).to_owned(),
+        who: *who,
         act: format!("task_{}", to.as_str().to_lowercase()),
         subject: format!("task:{task_id}"),
         detail: format!("{from} → {to}: {why}"),
