@@ -1,8 +1,8 @@
 //! The plain values of the night: lessons, the past to test them on, versions of the rules, questions to ask.
 
 use crate::model::{
-    AccountId, Actor, Facts, Instant, ItemId, MailId, NewItem, Priority, RunId, TaskId, TaskStatus, UserId,
-    text_enum::text_enum,
+    AccountId, Actor, DecisionKind, Facts, Instant, ItemId, MailId, NewItem, Priority, RunId, TaskId, TaskStatus,
+    UserId, text_enum::text_enum,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -192,7 +192,7 @@ pub struct ProposalRow {
     pub edit: Value,
     pub run_id: String,
     pub evidence: Vec<i64>,
-    pub decision: String,
+    pub decision: Option<DecisionKind>,
     pub asked_at: Instant,
     pub is_open: bool,
     pub is_closed: bool,

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{
-        Instant, ItemId, TaskId,
+        DecisionKind, Instant, ItemId, TaskId,
         nightly::{CorrectionKind, LearnedEntryRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
     rules::{LearnedEntry, Reach, RuleSet, RulesEdit, RulesEditError, apply_edits},
@@ -140,8 +140,8 @@ impl LearningInput {
         self.proposals.iter().any(|asked| {
             let same = asked.edit.get("key").and_then(|key| key.as_str()) == Some(&candidate.reach.key());
             same && (asked.is_open
-                || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
-                || (asked.decision == "approve" && !asked.is_closed))
+                || (asked.decision.is_none() && newest.is_some_and(|at| at <= asked.asked_at))
+                || (asked.decision == Some(DecisionKind::Approve) && !asked.is_closed))
         })
     }
 }
@@ -252,7 +252,7 @@ pub(crate) struct ApprovedProposal {
 }
 
 pub(crate) fn approved_proposals(rows: &[ProposalRow]) -> Vec<ApprovedProposal> {
-    let yes = rows.iter().filter(|row| row.decision == "approve" && !row.is_closed);
+    let yes = rows.iter().filter(|row| row.decision == Some(DecisionKind::Approve) && !row.is_closed);
     let read = |row: &ProposalRow| {
         let tested = serde_json::from_value(row.edit.clone()).ok()?;
         Some(ApprovedProposal { item_id: row.item_id, tested, run_id: row.run_id.clone() })

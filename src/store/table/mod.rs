@@ -39,6 +39,15 @@ where
     text.map(|text| text.parse().map_err(|error| unreadable_column_error(column, error))).transpose()
 }
 
+/// Reads a column that holds an empty text where there is no value yet.
+fn parse_column_unless_empty<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
+where
+    T: FromStr,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    if row.get_ref(column)?.as_str()?.is_empty() { Ok(None) } else { parse_column(row, column).map(Some) }
+}
+
 /// SQL for a value out of a JSON column; null where the column holds none. Without the question one row that is no JSON
 /// would fail the statement.
 fn json_extract_sql(column: &str, path: &str) -> String {

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Actor, Addressed, Change, DecisionChannel, Direction, FactsKind, Instant,
-        ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence,
-        RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus,
-        UnreadableRow, UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Actor, Addressed, Change, DecisionChannel, DecisionKind, Direction, FactsKind,
+        Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority,
+        Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId,
+        TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -36,6 +36,11 @@ struct CheckedTable {
 
 fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
     text.parse::<T>().err().map(|error| error.to_string())
+}
+
+/// Empty while there is no value.
+fn check_parses_or_empty<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
+    if text.is_empty() { None } else { check_parses::<T>(text) }
 }
 
 fn check_json<T: DeserializeOwned>(text: &str) -> Option<String> {
@@ -213,6 +218,8 @@ const TABLES: &[CheckedTable] = &[
             ("action_id", ACTION),
             ("body", ANY_JSON),
             ("state", check_parses::<ItemState>),
+            ("decision", check_parses_or_empty::<DecisionKind>),
+            ("decided_by", check_parses_or_empty::<Actor>),
             ("created_at", AT),
             ("updated_at", AT),
             ("expires_at", AT),

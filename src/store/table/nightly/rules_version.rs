@@ -13,8 +13,8 @@ use crate::{
     store::{
         error::{Result, StoreContext, StoreError},
         table::{
-            approval::item, audit, decode_json_column, execute, json_extract_sql, parse_column, parse_optional_column,
-            query_readable,
+            approval::item, audit, decode_json_column, execute, json_extract_sql, parse_column,
+            parse_column_unless_empty, parse_optional_column, query_readable,
         },
     },
 };
@@ -170,7 +170,7 @@ impl RulesReader<'_> {
                 edit: decode_json_column(row, 1)?,
                 run_id: row.get(2)?,
                 evidence: decode_json_column(row, 3)?,
-                decision: row.get(4)?,
+                decision: parse_column_unless_empty(row, 4)?,
                 asked_at: parse_column(row, 5)?,
                 is_open: row.get(6)?,
                 is_closed: row.get(7)?,
