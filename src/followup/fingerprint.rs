@@ -1,7 +1,7 @@
 //! Marks: what a request is recognised by when it comes again in another conversation. Equal marks are evidence, never
 //! proof of who wrote: that is for the receiving server to say.
 
-use crate::model::{Mail, MailId, ids::sha256_hex};
+use crate::model::{Fingerprint, FingerprintKind, Mail, MailId, ids::sha256_hex};
 
 /// Of a sentence, so many words are compared: more than chance repeats, fewer than quoting programs wrap or cut.
 const COMPARED_WORDS: usize = 8;
@@ -16,15 +16,15 @@ const DIGEST_LENGTH: usize = 32;
 
 /// The same sender with the same words, subject, attachments, further parts and place to answer to. The date is not part
 /// of it: a mail that is sent again has another.
-pub fn of_mail(mail: &Mail) -> Option<String> {
+pub fn of_mail(mail: &Mail) -> Option<Fingerprint> {
     let mut whole = written_by_sender(mail)?;
     whole.extend(mail.other_parts_sha256.clone());
-    Some(format!("mail:{}", short_digest(&whole.join("\n"))))
+    Some(Fingerprint::new(FingerprintKind::Mail, short_digest(&whole.join("\n"))))
 }
 
 /// The mark that tasks were given before further parts counted: only theirs are found by it.
-pub fn former_of_mail(mail: &Mail) -> Option<String> {
-    Some(format!("text:{}", short_digest(&written_by_sender(mail)?.join("\n"))))
+pub fn former_of_mail(mail: &Mail) -> Option<Fingerprint> {
+    Some(Fingerprint::new(FingerprintKind::FormerMail, short_digest(&written_by_sender(mail)?.join("\n"))))
 }
 
 /// None where there are no words. No part holds a line feed, so none can be read as two.
@@ -40,46 +40,48 @@ fn written_by_sender(mail: &Mail) -> Option<Vec<String>> {
 }
 
 /// The same event, or the same one of a series, from the same sender: an invitation and what its organizer changes later.
-pub fn of_invitation(mail: &Mail) -> Option<String> {
+pub fn of_invitation(mail: &Mail) -> Option<Fingerprint> {
     let invite = mail.invite.as_ref().filter(|invite| ["REQUEST", "CANCEL"].contains(&invite.method.as_str()))?;
     let known = !invite.uid.is_empty() && !mail.from.addr.is_empty();
     let event = [mail.from.addr.as_str(), &invite.uid, invite.recurrence_id.as_deref().unwrap_or_default()];
-    known.then(|| format!("invite:{}", short_digest(&event.join("\n"))))
+    known.then(|| Fingerprint::new(FingerprintKind::Invitation, short_digest(&event.join("\n"))))
 }
 
 /// What the tasks of the beginning of a mail are found by when the whole of it has come.
-pub fn of_whole(whole: MailId) -> String {
-    format!("whole:{whole}")
+pub fn of_whole(whole: MailId) -> Fingerprint {
+    Fingerprint::new(FingerprintKind::WholeMail, whole)
 }
 
 /// The same number from the same sender.
-pub fn of_invoice(sender: &str, number: &str) -> Option<String> {
+pub fn of_invoice(sender: &str, number: &str) -> Option<Fingerprint> {
     let number: String = number.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit())).then(|| format!("invoice:{sender} {number}"))
+    (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit()))
+        .then(|| Fingerprint::new(FingerprintKind::Invoice, format_args!("{sender} {number}")))
 }
 
 /// The sentence a task was read from.
-pub fn of_sentence(sentence: &str) -> Option<String> {
+pub fn of_sentence(sentence: &str) -> Option<Fingerprint> {
     let start = sentence.get(..sentence.floor_char_boundary(MAX_SENTENCE_BYTES)).unwrap_or_default();
     let words = normalise_words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
     let words: Vec<&str> = words.split(' ').take(COMPARED_WORDS).collect();
-    (words.len() >= MIN_SENTENCE_WORDS).then(|| format!("says:{}", short_digest(&words.join(" "))))
+    (words.len() >= MIN_SENTENCE_WORDS)
+        .then(|| Fingerprint::new(FingerprintKind::Sentence, short_digest(&words.join(" "))))
 }
 
 /// The sentences of a quoted text, line by line, its marks of quotation already taken off.
-pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Fingerprint> {
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
     let starts = std::iter::once(0).chain(text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len()));
-    let mut marks: Vec<String> = Vec::new();
-    for mark in starts.take(MAX_SENTENCE_STARTS).filter_map(|start| of_sentence(text.get(start..)?)) {
-        if marks.len() == MAX_SENTENCES {
+    let mut found: Vec<Fingerprint> = Vec::new();
+    for sentence in starts.take(MAX_SENTENCE_STARTS).filter_map(|start| of_sentence(text.get(start..)?)) {
+        if found.len() == MAX_SENTENCES {
             break;
         }
-        if !marks.contains(&mark) {
-            marks.push(mark);
+        if !found.contains(&sentence) {
+            found.push(sentence);
         }
     }
-    marks
+    found
 }
 
 fn short_digest(text: &str) -> String {

@@ -10,23 +10,23 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
     document::query_words,
-    model::{EventChange, ExtractedTask, Facts, FactsKind, Kinship, Mail, RelatedTask, TaskKind},
+    model::{EventChange, ExtractedTask, Facts, FactsKind, Fingerprint, Kinship, Mail, RelatedTask, TaskKind},
 };
 
 /// What a task opened from this mail is recognised by.
-pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<String> {
+pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<Fingerprint> {
     let invoice = invoice_fingerprint(mail, planned);
     let event = fingerprint::of_invitation(mail).filter(|_| planned.kind == TaskKind::Invitation);
     let said = fingerprint::of_sentence(&planned.evidence);
     [fingerprint::of_mail(mail), said, invoice, event].into_iter().flatten().collect()
 }
 
-pub fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<String> {
+pub fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<Fingerprint> {
     planned.iter().filter_map(|planned| invoice_fingerprint(mail, planned)).collect()
 }
 
 /// A number says something only about a sender the receiving server vouches for.
-fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<String> {
+fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<Fingerprint> {
     let number = planned.invoice_number.as_deref().filter(|_| mail.authentication.verified)?;
     fingerprint::of_invoice(&mail.from.addr, number)
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     llm::{ModelReply, Prompt, PromptInput},
     model::{
-        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, NewAction, NewItem, NewRun, OutboxState,
-        Reading, Reflection, ReplyJson, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
+        AccountId, ActionId, Change, Facts, Fingerprint, Instant, Mail, MailId, Move, NewAction, NewItem, NewRun,
+        OutboxState, Reading, Reflection, ReplyJson, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
     },
 };
 
@@ -20,7 +20,7 @@ pub enum Call {
     /// How the mail came, who wrote it, which tasks its conversation has.
     Acquaintance { mail_id: MailId },
     /// Open tasks about one of these invoices.
-    Kin { marks: Vec<String> },
+    Kin { marks: Vec<Fingerprint> },
     /// Whether mails like this were learned to be tasks, or none.
     Taught { facts: Box<Facts> },
     /// What the rules in force say about the run's facts, with the urgency a model scored, if one was asked.

@@ -9,6 +9,7 @@ mod actor;
 pub mod approval;
 pub mod audit;
 pub mod facts;
+mod fingerprint;
 pub mod ids;
 pub mod instant;
 pub mod llm;
@@ -38,6 +39,7 @@ pub use approval::{
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
+pub use fingerprint::{Fingerprint, FingerprintKind};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};

@@ -12,7 +12,7 @@ use crate::{
 use crate::{
     document::{int8_vector, snippet},
     followup::fingerprint,
-    model::{Change, Mail, RunState, Task, TaskContext},
+    model::{Change, Fingerprint, Mail, RunState, Task, TaskContext},
 };
 
 /// Enough of a long mail to find it again.
@@ -42,7 +42,7 @@ pub(super) struct EncodedMail {
     pub(super) body: String,
     pub(super) search_entry: SearchEntry,
     /// The mark of its text (see [`fingerprint`]).
-    pub(super) fingerprint: Option<String>,
+    pub(super) fingerprint: Option<Fingerprint>,
 }
 
 /// What a document is found by.

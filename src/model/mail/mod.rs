@@ -10,7 +10,7 @@ pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, text_enum::text_enum};
+use super::{Fingerprint, Instant, text_enum::text_enum};
 
 text_enum! {
     /// Received, or written by the person.
@@ -131,7 +131,7 @@ pub struct Mail {
     pub tricks: u32,
     /// Fingerprints of the sentences it quotes (see [`crate::followup::fingerprint`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub quoted: Vec<String>,
+    pub quoted: Vec<Fingerprint>,
     /// Over everything a sender writes: the fields (not the trace headers) and every part.
     pub content_sha256: String,
     /// The same over less, as it was stored before every part counted: by it, mail of that time is known again.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ActionId, Facts, MailId, MailState, Priority, Subtask, Task, TaskId, TaskStatus, UrgencyOrigin,
+    ActionId, Facts, Fingerprint, MailId, MailState, Priority, Subtask, Task, TaskId, TaskStatus, UrgencyOrigin,
     text_enum::text_enum,
 };
 
@@ -145,7 +145,7 @@ pub enum Change {
         facts: Box<Facts>,
         /// What it is recognised by.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        marks: Vec<String>,
+        marks: Vec<Fingerprint>,
         /// Open tasks with one of its marks that were seen, and found to be something else. Any other is a reason to
         /// look again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

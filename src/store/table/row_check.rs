@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 use crate::{
     model::{
         AccountMode, Action, ActionId, Actor, Addressed, Change, DecisionChannel, DecisionKind, Direction, FactsKind,
-        Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority,
-        Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId,
-        TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
+        Fingerprint, Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState,
+        Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext,
+        TaskId, TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -129,7 +129,7 @@ const TABLES: &[CheckedTable] = &[
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),
     checked_table("task_thread", "task_id", &[("task_id", TASK)]),
-    checked_table("task_mark", "task_id", &[("task_id", TASK)]),
+    checked_table("task_mark", "task_id", &[("mark", check_parses::<Fingerprint>), ("task_id", TASK)]),
     checked_table("task_history", "entry", &[("task_id", TASK), ("who", ACTOR), ("at", AT)]),
     checked_table(
         "correction",

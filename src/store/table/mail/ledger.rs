@@ -139,7 +139,7 @@ fn store_arrival_content(
     let flag = if flags.is_empty() { String::new() } else { format!("flagged: {}", flags.join("; ")) };
     let run = build_mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
-    let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
+    let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_ref())?;
     Ok(ArrivalOutcome { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
