@@ -228,7 +228,7 @@ impl ActiveRun {
     pub(super) fn step_to(&mut self, node: NodeName, checkpoint: &Checkpoint) {
         self.seq += 1;
         self.node = node;
-        let writes_task = checkpoint.changes.iter().any(|change| change.written_field().starts_with("task."));
+        let writes_task = checkpoint.changes.iter().any(|change| change.written_field().is_of_task());
         if let Some(revision) = self.task_revision.as_mut().filter(|_| writes_task) {
             *revision += 1;
         }

@@ -55,7 +55,7 @@ pub use reply::ReplyJson;
 pub use request::RequestKind;
 pub use run::{
     Change, Checkpoint, CheckpointRow, ContextDoc, EventChange, Move, NewRun, NodeName, RecordedReply, RunKind,
-    RunRecord, RunRow, RunState, RunStatus,
+    RunRecord, RunRow, RunState, RunStatus, WrittenField,
 };
 pub use secret::Secret;
 pub use since::Since;

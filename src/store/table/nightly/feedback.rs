@@ -11,6 +11,8 @@ use crate::{
     },
 };
 
+/// The steps that write a message of the agent's own: not an answer to an invitation, and not what is forwarded.
+const MESSAGE_STEPS: &str = "('send_reply', 'send_mail', 'send_calendar_invite')";
 /// Where an action has the text of its message.
 const BODY: &str = "$.effect.message.body";
 
@@ -26,7 +28,7 @@ impl NightlyReader<'_> {
                      EXISTS (SELECT 1 FROM correction c WHERE c.task_id = first.task_id AND c.kind = 'reject'), first.created_at
                    FROM outbox first JOIN task_facts f USING (task_id)
                    WHERE first.generation = (SELECT min(generation) FROM outbox o WHERE o.task_id = first.task_id AND o.step = first.step)
-                     AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
+                     AND first.step IN {MESSAGE_STEPS} AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
         );
         let rows = query_readable(self.0, &sql, [since.to_string()], "reading what became of replies", |row| {
             Ok((
@@ -53,9 +55,11 @@ impl NightlyReader<'_> {
 impl RunReader<'_> {
     /// What people did to the effects of a task, and how long its run took.
     pub fn feedback(self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<RunFeedback> {
-        let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
+        let sql = format!(
+            "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step IN {MESSAGE_STEPS} ORDER BY generation"
+        );
         let messages: Vec<(Value, bool)> =
-            query_readable(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
+            query_readable(self.0, &sql, [task_id.to_string()], "reading a task's messages", |row| {
                 Ok((decode_json_column(row, 0)?, row.get(1)?))
             })?;
         let words = |action: &Value| count_words(action.pointer("/effect/message/body").and_then(Value::as_str));

@@ -238,7 +238,7 @@ fn record_fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()>
 
 /// Lets the changes reach the tables they are about.
 fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry]) -> Result<()> {
-    let touched = point.changes.iter().any(|change| change.written_field().starts_with("task."));
+    let touched = point.changes.iter().any(|change| change.written_field().is_of_task());
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
         task::ensure_unchanged(session, after.task_id, *revision)?;
