@@ -72,7 +72,7 @@ fn enter_arrival(
     let (mail_id, retries) = if execute(session, sql, values, "entering a mail into the ledger")? == 1 {
         (MailId(session.last_insert_rowid()), 0)
     } else {
-        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
+        let sql = "UPDATE ledger SET state = 'pending', reason = '', flagged = 0, retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
                    WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
         let ArrivalFile { stamp, sha256, .. } = &arrival.file;
         let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string(), stamp, sha256);
@@ -82,8 +82,10 @@ fn enter_arrival(
         row
     };
     let ArrivalOutcome { state, reason, run } = store_arrival_content(session, batch, arrival, text, mail_id, retries)?;
-    if state != MailState::Pending || !reason.is_empty() {
+    if state != MailState::Pending {
         record_outcome(session, mail_id, state, &reason, None, batch.at)?;
+    } else if !reason.is_empty() {
+        flag_mail(session, mail_id, &reason, batch.at)?;
     }
     Ok(Some(ArrivalReceipt { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
@@ -91,6 +93,7 @@ fn enter_arrival(
 /// What the ledger says about an arrival, and the run it opened.
 struct ArrivalOutcome {
     state: MailState,
+    /// Why it is in its state. Of a mail that is yet to be worked: what is odd about it, or empty.
     reason: String,
     run: Option<(RunId, MailContext)>,
 }
@@ -204,13 +207,19 @@ fn update_file_stamp(connection: &Connection, account: &AccountId, file: &Unchan
 
 /// Only what was still owed an answer is accounted for as gone; the rest has one.
 fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
-    let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
+    let sql = "UPDATE ledger SET state = 'gone', reason = ?4, flagged = 0, updated_at = ?3
                WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
     execute(connection, sql, (account.as_str(), key, at.to_string(), GONE_REASON), "accounting for a mail that is gone")
         .map(drop)
 }
 
-/// Writes the ledger's answer. A flag that was there before stays in front of the reason.
+/// Notes what is odd about a mail that is yet to be worked: every later reason is written behind it.
+fn flag_mail(connection: &Connection, mail_id: MailId, reason: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE ledger SET reason = ?2, flagged = 1, updated_at = ?3 WHERE mail_id = ?1";
+    execute(connection, sql, (mail_id.0, reason, at.to_string()), "flagging a mail").map(drop)
+}
+
+/// Writes the ledger's answer. What a flagged mail was flagged for stays in front of the reason.
 pub(in crate::store) fn record_outcome(
     connection: &Connection,
     mail_id: MailId,
@@ -220,7 +229,8 @@ pub(in crate::store) fn record_outcome(
     at: Instant,
 ) -> Result<()> {
     let sql = "UPDATE ledger SET state = ?2, task_id = coalesce(?4, task_id), updated_at = ?5,
-               reason = CASE WHEN reason LIKE 'flagged: %' AND ?3 <> '' THEN reason || '; ' || ?3 ELSE ?3 END WHERE mail_id = ?1";
+               reason = CASE WHEN flagged AND ?3 <> '' THEN reason || '; ' || ?3 ELSE ?3 END, flagged = flagged AND ?3 <> ''
+               WHERE mail_id = ?1";
     let values = (mail_id.0, state.as_str(), reason, task.map(|id| id.to_string()), at.to_string());
     execute(connection, sql, values, "settling a mail").map(drop)
 }
@@ -258,8 +268,7 @@ pub(in crate::store) fn retry_mail(
     at: Instant,
 ) -> Result<RunId> {
     let entry = read_entry(connection, mail_id)?;
-    let sql =
-        "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
+    let sql = "UPDATE ledger SET state = 'pending', reason = '', flagged = 0, retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
     let run = build_mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
     run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;

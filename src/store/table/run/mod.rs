@@ -203,8 +203,7 @@ fn report_parked_run(
     at: Instant,
 ) -> Result<()> {
     if let (Some(mail_id), None) = (ended.mail_id, ended.task_id) {
-        let sql =
-            "UPDATE ledger SET state = 'parked', reason = ?2, updated_at = ?3 WHERE mail_id = ?1 AND state = 'pending'";
+        let sql = "UPDATE ledger SET state = 'parked', reason = ?2, flagged = 0, updated_at = ?3 WHERE mail_id = ?1 AND state = 'pending'";
         execute(connection, sql, (mail_id.0, reason, at.to_string()), "parking a mail")?;
     }
     let node = ended.node;
