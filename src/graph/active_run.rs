@@ -178,7 +178,8 @@ impl ActiveRun {
 
     /// A reply known before the node asks; recorded like any other.
     fn prefill_reply(&mut self, call: Call, value: ReplyJson) {
-        let hash = call.input_hash();
+        // A call without a name is asked by the node, and fails there.
+        let Ok(hash) = call.input_hash() else { return };
         let (ordinal, _) = self.reply_log.register_call(self.node, &hash);
         let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
         self.gathered.replies.push(reply);
@@ -238,7 +239,7 @@ impl ActiveRun {
     /// Where a checkpoint began with the task read anew, that is the task its changes apply to.
     pub(super) fn restore_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
         let Some(task_id) = self.task_id else { return Ok(()) };
-        let hash = Call::Task { task_id }.input_hash();
+        let hash = Call::Task { task_id }.input_hash()?;
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
             self.set_task(reply.reply.read::<CurrentTask>().context(UNREADABLE_REPLY)?);

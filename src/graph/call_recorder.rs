@@ -48,7 +48,7 @@ impl CallRecorder {
 
     /// Returns the recorded reply to a call; without one, makes the call, and has the reply recorded with the next checkpoint.
     pub(super) async fn obtain_reply(&self, run: &mut ActiveRun, call: &Call, now: Instant) -> Advance<ReplyJson> {
-        let input_hash = call.input_hash();
+        let input_hash = call.input_hash()?;
         let (ordinal, recorded) = run.reply_log.register_call(run.node, &input_hash);
         if let Some(value) = recorded {
             return Ok(value);
@@ -138,7 +138,7 @@ impl CallRecorder {
             ordinal,
             reply: value.clone(),
             call: *call,
-            input_replies: model_input_replies(run),
+            input_replies: model_input_replies(run)?,
             at,
         };
         self.store_model_call(new).await?;
@@ -161,10 +161,10 @@ impl CallRecorder {
 
 /// Returns the replies that the question to the model was made from. The task is not among them: it is read anew after a
 /// kill, and whatever else was looked up for the question stands.
-fn model_input_replies(run: &ActiveRun) -> Vec<RecordedReply> {
-    let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash());
+fn model_input_replies(run: &ActiveRun) -> anyhow::Result<Vec<RecordedReply>> {
+    let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash()).transpose()?;
     let is_input = |reply: &&RecordedReply| reply.call.is_none() && Some(&reply.input_hash) != task.as_ref();
-    run.gathered.replies.iter().filter(is_input).cloned().collect()
+    Ok(run.gathered.replies.iter().filter(is_input).cloned().collect())
 }
 
 fn void_effect_reply() -> CallResult<ReplyJson> {

@@ -59,11 +59,11 @@ pub enum Call {
 }
 
 impl Call {
-    /// The name of the question in the record.
-    pub fn input_hash(&self) -> String {
-        let mut hash = sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes());
+    /// Returns the name of the question in the record.
+    pub fn input_hash(&self) -> anyhow::Result<String> {
+        let mut hash = sha256_hex(serde_json::to_string(self).context("encoding a call")?.as_bytes());
         hash.truncate(32);
-        hash
+        Ok(hash)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
-use crate::model::{Change, CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
+use crate::model::{CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Replay {
@@ -96,7 +96,7 @@ fn replay_node(
 }
 
 fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<ReplyJson> {
-    let hash = call.input_hash();
+    let hash = call.input_hash()?;
     // Of several the last: what was heard for a checkpoint that was refused was asked anew.
     let found = record
         .replies
@@ -110,9 +110,10 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
 }
 
 fn describe_difference(checkpoint: &CheckpointRow, step: &NodeOutput) -> String {
-    let text = |changes: &[Change]| serde_json::to_string(changes).unwrap_or_default();
-    if text(&checkpoint.changes) != text(&step.changes) {
-        return format!("changes were {}, are {}", text(&checkpoint.changes), text(&step.changes));
+    match (serde_json::to_string(&checkpoint.changes), serde_json::to_string(&step.changes)) {
+        (Ok(before), Ok(now)) if before == now => {}
+        (Ok(before), Ok(now)) => return format!("changes were {before}, are {now}"),
+        (Err(error), _) | (_, Err(error)) => return format!("changes cannot be compared: {error}"),
     }
     match &step.next {
         Some(next) if *next == checkpoint.next_move => String::new(),

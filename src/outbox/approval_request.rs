@@ -34,10 +34,10 @@ pub fn new_approval_item(
     mail: Option<&Mail>,
     charter: &EffectPolicy,
     now: Instant,
-) -> NewItem {
-    let sha256 = action.sha256();
+) -> serde_json::Result<NewItem> {
+    let sha256 = action.sha256()?;
     let title = format!("{}: {reason}", action.step);
-    NewItem {
+    Ok(NewItem {
         item_id: ItemId::derive(now, &[&action.action_id.to_string(), &sha256]),
         kind: ItemKind::Action,
         task_id: Some(action.task_id),
@@ -48,5 +48,5 @@ pub fn new_approval_item(
         expires_at: action.terms.as_ref().map(|terms| terms.expires_at),
         sender: mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
         queue_limits: Some(QueueLimits { all: charter.caps.pending, per_sender: charter.caps.pending_per_sender }),
-    }
+    })
 }

@@ -133,8 +133,13 @@ pub fn judge_action(action: Action, situation: &PolicyContext<'_>) -> PolicyVerd
 /// What goes with a message that has left under this approval, for exactly the same action. The approval was used, so
 /// neither its age nor a new policy changes what it was given for.
 pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) -> Option<Box<ApprovedAction>> {
-    let same = approval.used && approval.sha256 == action.sha256();
+    let same = approval.used && is_for(approval, &action);
     same.then(|| Box::new(ApprovedAction { action, class }))
+}
+
+/// Whether an approval was given for exactly this action.
+fn is_for(approval: &Approval, action: &Action) -> bool {
+    action.sha256().is_ok_and(|sha256| sha256 == approval.sha256)
 }
 
 /// An entry of the allow-list speaks for one person: it counts only when the verified sender of the mail at hand is that
@@ -167,7 +172,7 @@ fn predates_restore(action: &Action, situation: &PolicyContext<'_>) -> bool {
 fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option<&'static str>> {
     let approval = situation.approval.ok_or(None)?;
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
-    let wrong = if approval.sha256 != action.sha256() {
+    let wrong = if !is_for(approval, action) {
         "the approval was for something else"
     } else if !approval.door.may_approve() {
         "this door cannot approve"

@@ -37,7 +37,10 @@ impl ReflectionFiles {
 
     /// Appends the line of a run after its commit. If that fails, the next start writes it ([`Self::reconcile`]).
     pub fn append(&self, day: &str, line: &Reflection) {
-        self.append_line(day, &serde_json::to_string(line).unwrap_or_default());
+        match serde_json::to_string(line) {
+            Ok(line) => self.append_line(day, &line),
+            Err(error) => tracing::warn!(%error, "a reflection could not be encoded; its file has no line for it"),
+        }
     }
 
     /// Appends the lines of corrections that are not in their file yet.

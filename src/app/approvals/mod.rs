@@ -270,7 +270,7 @@ impl ApprovalUseCases<'_> {
         let charter = self.app.effects().load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked =
-            approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
+            approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now)?;
         asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();

@@ -193,7 +193,11 @@ impl NightlyUseCases<'_> {
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
         let account = self.app.store.read(|reader| reader.accounts().first_unretired()).await?;
-        let questions = findings.questions.iter().map(|asked| self.app.rules().build_proposal(asked, run_id)).collect();
+        let questions = findings
+            .questions
+            .iter()
+            .map(|asked| self.app.rules().build_proposal(asked, run_id))
+            .collect::<anyhow::Result<_>>()?;
         let end = EndNightly {
             date: date.clone(),
             run_id,
@@ -244,7 +248,7 @@ impl NightlyUseCases<'_> {
                     return Ok((LearningOutcome { rules, guidelines, ..LearningOutcome::default() }, None));
                 }
             };
-            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.app.clock.now());
+            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.app.clock.now())?;
             match self.app.rules().rewrite(&RulesFiles { rules, guidelines }, draft).await? {
                 RewriteOutcome::Unchanged => return Ok((findings, None)),
                 RewriteOutcome::Version(version) => return Ok((findings, Some(version))),

@@ -1,5 +1,6 @@
 //! Edits a person must allow: asked in the approval queue, adopted after their yes. And what a correction teaches.
 
+use anyhow::Context as _;
 use chrono::Duration;
 use serde_json::json;
 
@@ -19,9 +20,9 @@ use crate::{
 const PROPOSAL_LIFETIME: Duration = Duration::days(14);
 
 impl RulesUseCases<'_> {
-    pub(in crate::app) fn build_proposal(self, tested: &TestedEdit, run_id: RunId) -> NewProposal {
+    pub(in crate::app) fn build_proposal(self, tested: &TestedEdit, run_id: RunId) -> anyhow::Result<NewProposal> {
         let now = self.app.clock.now();
-        let edit = serde_json::to_value(tested).unwrap_or_default();
+        let edit = serde_json::to_value(tested).context("encoding a proposal")?;
         let item = NewItem {
             item_id: ItemId::derive(now, &["rule", &tested.key, &run_id.to_string()]),
             kind: ItemKind::RuleProposal,
@@ -40,7 +41,7 @@ impl RulesUseCases<'_> {
             sender: String::new(),
             queue_limits: None,
         };
-        NewProposal { item, edit, evidence: tested.evidence.clone() }
+        Ok(NewProposal { item, edit, evidence: tested.evidence.clone() })
     }
 
     /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
@@ -76,7 +77,7 @@ impl RulesUseCases<'_> {
                 return Ok(false);
             }
         }
-        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.app.clock.now());
+        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.app.clock.now())?;
         // Changed meanwhile: the next look adopts it.
         Ok(matches!(self.rewrite(&was, draft).await?, RewriteOutcome::Version(_)))
     }

@@ -242,8 +242,9 @@ impl Effect {
 }
 
 impl Action {
-    /// The digest an approval binds and the audit names: over every field, in the order of the type.
-    pub fn sha256(&self) -> String {
-        sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes())
+    /// Returns the digest an approval binds and the audit names: over every field, in the order of the type. An action
+    /// that cannot be encoded has none, and so no approval can be for it.
+    pub fn sha256(&self) -> serde_json::Result<String> {
+        Ok(sha256_hex(serde_json::to_string(self)?.as_bytes()))
     }
 }

@@ -245,9 +245,10 @@ impl OutboxFixture {
             Some(&self.mail),
             &charter,
             now,
-        );
+        )
+        .unwrap();
         item.queue_limits = None;
-        let (item_id, sha256) = (item.item_id, action.sha256());
+        let (item_id, sha256) = (item.item_id, action.sha256().unwrap());
         self.plan(&action, class, OutboxState::Parked, Some(item)).await;
         Asked { item: item_id, action, sha256 }
     }

@@ -63,7 +63,7 @@ impl ExecuteTool {
                 Ok(NodeOutput::from_call(Call::Room { sender: step.sender() }))
             }
             PolicyVerdict::NeedsApproval { class, reason } => {
-                Ok(step.request_approval(action, (class, &reason), &output, &permissions, changes))
+                step.request_approval(action, (class, &reason), &output, &permissions, changes)
             }
         }
     }
@@ -175,20 +175,20 @@ impl EffectfulStep<'_> {
         output: &Value,
         permissions: &AccountPermissions,
         mut changes: Vec<Change>,
-    ) -> NodeOutput {
+    ) -> anyhow::Result<NodeOutput> {
         let why = format!("{} needs approval: {reason}", self.name);
         changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
         let (policy, mail, now) = (&permissions.charter, self.entry.mail, self.entry.now);
         let run_id = self.entry.run.run_id.to_string();
         let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
-        let item = approval_request::new_approval_item(&action, class, reason, output, mail, policy, now);
+        let item = approval_request::new_approval_item(&action, class, reason, output, mail, policy, now)?;
         let action = self.new_action(action, class, OutboxState::Parked, reason);
         let park = Move::Park { reason: format!("{} waits for approval: {reason}", self.name) };
-        NodeOutput {
+        Ok(NodeOutput {
             action: Some(Arc::new(action)),
             item: Some(item),
             ..NodeOutput::from_move(park).with_changes(changes)
-        }
+        })
     }
 }
 

@@ -149,7 +149,8 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
         return decision::reject_action(connection, &open, Actor::Policy, denied, judged.at).map(drop);
     }
     let sql = "UPDATE outbox SET action = ?2, sha256 = ?3, class = ?4, result = ?5, updated_at = ?6 WHERE action_id = ?1 AND state = 'parked'";
-    let (text, sha) = (serde_json::to_string(&judged.action).context("encoding an action")?, judged.action.sha256());
+    let text = serde_json::to_string(&judged.action).context("encoding an action")?;
+    let sha = judged.action.sha256().context("encoding an action")?;
     let values = (&id, text, &sha, judged.class.as_str(), &judged.reason, judged.at.to_string());
     if execute(connection, sql, values, "judging again")? == 0 {
         return Ok(());

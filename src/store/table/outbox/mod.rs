@@ -26,7 +26,7 @@ pub(in crate::store) fn plan(
     let NewAction { action, class, state, reason, sender } = new;
     let sql = "INSERT INTO outbox (action_id, task_id, step, generation, run_id, account, user_id, class, action, sha256, state, result, \
                created_at, updated_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14)";
-    let sha = action.sha256();
+    let sha = action.sha256().context("encoding an action")?;
     let values = (
         action.action_id.to_string(),
         action.task_id.to_string(),
