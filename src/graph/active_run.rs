@@ -171,7 +171,7 @@ impl ActiveRun {
         if known.alone
             && let Ok(value) = ReplyJson::encode(known)
         {
-            run.prefill_reply(Call::Acquaintance { mail_id }, value);
+            run.prefill_reply(Call::MailContext { mail_id }, value);
         }
         run
     }

@@ -13,16 +13,23 @@ use crate::{
     },
 };
 
-/// A question the engine answers on a node's behalf. Replies are recorded, so a replay asks nobody.
+/// A question the engine answers on a node's behalf. Replies are recorded, so a replay asks nobody. They are found by the
+/// hash of the call as JSON, so the name of a variant and its fields in JSON never change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum Call {
     /// How the mail came, who wrote it, which tasks its conversation has.
-    Acquaintance { mail_id: MailId },
+    #[serde(rename = "acquaintance")]
+    MailContext { mail_id: MailId },
     /// Open tasks about one of these invoices.
-    Kin { marks: Vec<Fingerprint> },
+    #[serde(rename = "kin")]
+    TasksAboutInvoice {
+        #[serde(rename = "marks")]
+        invoices: Vec<Fingerprint>,
+    },
     /// Whether mails like this were learned to be tasks, or none.
-    Taught { facts: Box<Facts> },
+    #[serde(rename = "taught")]
+    LearnedReading { facts: Box<Facts> },
     /// What the rules in force say about the run's facts, with the urgency a model scored, if one was asked.
     Rank {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,13 +52,17 @@ pub enum Call {
     /// Put to the model. Answered in any case, if only with why there is no answer.
     Model { inquiry: Box<PromptInput> },
     /// What the account allows.
-    Standing,
+    #[serde(rename = "standing")]
+    AccountPermissions,
     /// When the person is busy between two times.
-    Busy { from: Instant, to: Instant },
+    #[serde(rename = "busy")]
+    BusyTimes { from: Instant, to: Instant },
     /// What the calendar has under the UID of an invitation.
-    Invited { uid: String },
+    #[serde(rename = "invited")]
+    CalendarEvent { uid: String },
     /// Whether one more question because of this sender fits into the queue. Answered once there is room.
-    Room { sender: String },
+    #[serde(rename = "room")]
+    QueueRoom { sender: String },
     /// The task as it stands now: at the start of a run that did not just open it, and when somebody was faster.
     Task { task_id: TaskId },
     /// What became of an effect this run wished for.
@@ -165,4 +176,52 @@ impl NodeOutput {
 
 pub trait Node: Send + Sync {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Replies of every version before are found by these.
+    #[test]
+    fn a_call_is_named_in_the_record_as_it_always_was() {
+        let at: Instant = "2026-11-16T08:00:00Z".parse().unwrap();
+        let invoices = vec!["invoice:ann@x.example 7".parse().unwrap()];
+        for (call, json, hash) in [
+            (
+                Call::MailContext { mail_id: MailId(7) },
+                r#"{"call":"acquaintance","mail_id":7}"#,
+                "da638666531cf32315f784c0aebbd38a",
+            ),
+            (
+                Call::TasksAboutInvoice { invoices },
+                r#"{"call":"kin","marks":["invoice:ann@x.example 7"]}"#,
+                "561f5a186dd6db7fccebbda738f18dab",
+            ),
+            (Call::AccountPermissions, r#"{"call":"standing"}"#, "f2ac6bcdbfc152b30a81251807386417"),
+            (
+                Call::BusyTimes { from: at, to: at },
+                r#"{"call":"busy","from":"2026-11-16T08:00:00Z","to":"2026-11-16T08:00:00Z"}"#,
+                "cb62f001c02546d84a46fd1e755cd65f",
+            ),
+            (
+                Call::CalendarEvent { uid: "u".into() },
+                r#"{"call":"invited","uid":"u"}"#,
+                "dd14cf1c4bb030c84e3c7414fc234b1e",
+            ),
+            (
+                Call::QueueRoom { sender: "a@x".into() },
+                r#"{"call":"room","sender":"a@x"}"#,
+                "040049b58c56401268978dc73da252a5",
+            ),
+            (
+                Call::Thread { thread: "t".into() },
+                r#"{"call":"thread","thread":"t"}"#,
+                "5d9a1e8072b37975b26d85703aa7cf7c",
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&call).unwrap(), json);
+            assert_eq!(call.input_hash().unwrap(), hash, "{json}");
+        }
+    }
 }

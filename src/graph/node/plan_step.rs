@@ -29,8 +29,8 @@ impl Node for PlanStep {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let mail = entry.mail.context("the mail of this run is not in the store")?;
         let mail_id = entry.state.mail_id.context("the run has no mail")?;
-        let Some(mut known) = entry.find_reply::<MailContext>(|call| matches!(call, Call::Acquaintance { .. }))? else {
-            return Ok(NodeOutput::from_call(Call::Acquaintance { mail_id }));
+        let Some(mut known) = entry.find_reply::<MailContext>(|call| matches!(call, Call::MailContext { .. }))? else {
+            return Ok(NodeOutput::from_call(Call::MailContext { mail_id }));
         };
         let context = ReadContext {
             me: &self.me,
@@ -46,16 +46,20 @@ impl Node for PlanStep {
         let about = self.mail_facts(entry, mail, &known, &reading);
         // Only what a server vouches for can have been learned about.
         if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
-            let Some(taught) = entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::Taught { .. }))?
+            let Some(taught) =
+                entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::LearnedReading { .. }))?
             else {
-                return Ok(NodeOutput::from_call(Call::Taught { facts: Box::new(about) }));
+                return Ok(NodeOutput::from_call(Call::LearnedReading { facts: Box::new(about) }));
             };
             apply_learned_reading(&mut reading, taught, mail, &context);
         }
-        let marks = if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
-        if !marks.is_empty() {
-            let Some(same) = entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::Kin { .. }))? else {
-                return Ok(NodeOutput::from_call(Call::Kin { marks }));
+        let invoices =
+            if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
+        if !invoices.is_empty() {
+            let Some(same) =
+                entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::TasksAboutInvoice { .. }))?
+            else {
+                return Ok(NodeOutput::from_call(Call::TasksAboutInvoice { invoices }));
             };
             followup::merge_tasks(&mut known.tasks, same);
         }

@@ -34,8 +34,9 @@ impl ExecuteTool {
         changes: Vec<Change>,
     ) -> anyhow::Result<NodeOutput> {
         let entry = step.entry;
-        let Some(permissions) = entry.find_reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
-            return Ok(NodeOutput::from_call(Call::Standing));
+        let Some(permissions) = entry.find_reply::<AccountPermissions>(|call| *call == Call::AccountPermissions)?
+        else {
+            return Ok(NodeOutput::from_call(Call::AccountPermissions));
         };
         let RequestedEffect { effect, output, arguments } = requested;
         let action = step.resolve_action(effect, arguments);
@@ -58,9 +59,9 @@ impl ExecuteTool {
                 }
             },
             PolicyVerdict::NeedsApproval { .. }
-                if entry.find_reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
+                if entry.find_reply::<bool>(|call| matches!(call, Call::QueueRoom { .. }))?.is_none() =>
             {
-                Ok(NodeOutput::from_call(Call::Room { sender: step.sender() }))
+                Ok(NodeOutput::from_call(Call::QueueRoom { sender: step.sender() }))
             }
             PolicyVerdict::NeedsApproval { class, reason } => {
                 step.request_approval(action, (class, &reason), &output, &permissions, changes)

@@ -128,15 +128,16 @@ impl ExecuteTool {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Thread { thread })));
         }
-        let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::Busy { .. }))?;
+        let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::BusyTimes { .. }))?;
         if let (Some(days), None) = (tool.busy_days_ahead(), &busy_times) {
             let to = entry.now.plus(chrono::Duration::days(days));
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Busy { from: entry.now, to })));
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from: entry.now, to })));
         }
-        let in_calendar: Option<CalendarLookup> = entry.find_reply(|call| matches!(call, Call::Invited { .. }))?;
+        let in_calendar: Option<CalendarLookup> =
+            entry.find_reply(|call| matches!(call, Call::CalendarEvent { .. }))?;
         let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited_events());
         if let (Some(invite), None) = (invite, &in_calendar) {
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Invited { uid: invite.uid.clone() })));
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::CalendarEvent { uid: invite.uid.clone() })));
         }
         let thread = thread.unwrap_or_default();
         let wording = match self.obtain_wording(entry, task, worded, &thread)? {
