@@ -62,7 +62,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
         terms: None,
     };
     let mail = Mail { from: address("dana@work.example"), to: vec![address(OWN)], ..Mail::default() };
-    let (own, charter) = ([OWN.to_owned()], EffectPolicy::default());
+    let (own, policy) = ([OWN.to_owned()], EffectPolicy::default());
     let mut times = Vec::with_capacity(VERDICTS);
     for _ in 0..VERDICTS {
         let action = action.clone();
@@ -73,7 +73,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
             labels: &[],
             is_phishing: false,
             own: &own,
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 0,
             restored_at: None,

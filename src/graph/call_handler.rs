@@ -271,9 +271,9 @@ impl LiveCallHandler {
             Ok((reader.accounts().get(&head.account).skip_unreadable()?, reader.settings().is_paused()?))
         })?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        let charter = EffectPolicy::clone(&self.outbox.policy());
+        let policy = EffectPolicy::clone(&self.outbox.policy());
         let (epoch, restored_at) = self.outbox.epoch();
-        encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
+        encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), policy, epoch, restored_at, paused })
     }
 }
 

@@ -13,15 +13,15 @@ use crate::{
 };
 
 /// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.
-pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
+pub fn bind_approval_terms(mut action: Action, policy: &EffectPolicy, now: Instant, salt: &str) -> Action {
     let hours = match action.effect {
-        Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
-        _ => charter.approvals.other_hours,
+        Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => policy.approvals.reply_hours,
+        _ => policy.approvals.other_hours,
     };
     let mut nonce = sha256_hex(format!("{}\n{now}\n{salt}", action.action_id).as_bytes());
     nonce.truncate(32);
     let expires_at = now.plus(Duration::hours(i64::from(hours)));
-    action.terms = Some(ApprovalTerms { policy: charter.version.clone(), expires_at, nonce });
+    action.terms = Some(ApprovalTerms { policy: policy.version.clone(), expires_at, nonce });
     action
 }
 
@@ -32,7 +32,7 @@ pub fn new_approval_item(
     reason: &str,
     output: &Value,
     mail: Option<&Mail>,
-    charter: &EffectPolicy,
+    policy: &EffectPolicy,
     now: Instant,
 ) -> serde_json::Result<NewItem> {
     let sha256 = action.sha256()?;
@@ -47,6 +47,6 @@ pub fn new_approval_item(
         body: json!({ "step": action.step, "class": class, "reason": reason, "planned": output }),
         expires_at: action.terms.as_ref().map(|terms| terms.expires_at),
         sender: mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
-        queue_limits: Some(QueueLimits { all: charter.caps.pending, per_sender: charter.caps.pending_per_sender }),
+        queue_limits: Some(QueueLimits { all: policy.caps.pending, per_sender: policy.caps.pending_per_sender }),
     })
 }

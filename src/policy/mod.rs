@@ -44,7 +44,8 @@ pub struct PolicyContext<'a> {
 pub struct AccountPermissions {
     pub mode: AccountMode,
     pub labels: Vec<String>,
-    pub charter: EffectPolicy,
+    #[serde(rename = "charter")]
+    pub policy: EffectPolicy,
     pub epoch: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Instant>,

@@ -104,7 +104,7 @@ impl ApprovalUseCases<'_> {
     pub async fn detail(self, reference: &str) -> anyhow::Result<ItemDetail> {
         let id = self.find_id(reference).await?;
         let own = self.app.config.me.addresses.clone();
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let now = self.app.clock.now();
         let found = self.app.store.read(move |reader| {
             let Some(item) = reader.approvals().item(id)? else { return Ok(None) };
@@ -124,7 +124,7 @@ impl ApprovalUseCases<'_> {
                 });
             }
             let obstacle = match &action {
-                Some(row) => obstacle(row, &charter, now),
+                Some(row) => obstacle(row, &policy, now),
                 None => item.action_id.map(|_| LOST_EFFECT.to_owned()),
             };
             // The digest of exactly what is shown.
@@ -191,14 +191,14 @@ impl ApprovalUseCases<'_> {
         said: DecisionInput,
     ) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.app.clock.now();
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let (item, epoch) =
             self.app.store.read(move |reader| Ok((reader.approvals().item(item_id)?, reader.audit().epoch()?))).await?;
         let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
         if said.kind == DecisionKind::Approve
             && let Some(action_id) = item.action_id
         {
-            charter.ensure_whole()?;
+            policy.ensure_whole()?;
             let row = self
                 .app
                 .store
@@ -206,12 +206,12 @@ impl ApprovalUseCases<'_> {
                 .await?
                 .context("the effect is gone")?;
             self.ensure_account_acts(&row.action.account).await?;
-            if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
+            if row.action.terms.as_ref().is_some_and(|terms| terms.policy != policy.version) {
                 self.reevaluate_action(&row).await?;
                 return Err(StoreError::Refused("the policy has changed since it was asked; look at it again".into()))?;
             }
         }
-        let grace = charter.approvals.grace_seconds;
+        let grace = policy.approvals.grace_seconds;
         let decision = Decision {
             item_id,
             kind: said.kind,
@@ -267,10 +267,10 @@ impl ApprovalUseCases<'_> {
         action.arguments.push(Argument::new("subject", Origin::Person));
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked =
-            approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now)?;
+            approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &policy, now)?;
         asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
@@ -299,14 +299,14 @@ impl ApprovalUseCases<'_> {
         mail: Option<&Mail>,
         now: Instant,
     ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let situation = PolicyContext {
             mode: crate::model::AccountMode::Active,
             mail,
             labels: &self.app.config.labels,
             is_phishing: false,
             own: &self.app.config.me.addresses,
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 0,
             restored_at: None,
@@ -319,7 +319,7 @@ impl ApprovalUseCases<'_> {
             Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
             Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
         };
-        Ok((approval_request::bind_approval_terms(action, &charter, now, "again"), class, reason))
+        Ok((approval_request::bind_approval_terms(action, &policy, now, "again"), class, reason))
     }
 
     /// What a new policy makes of an action that waits.

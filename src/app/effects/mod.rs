@@ -53,13 +53,13 @@ impl EffectUseCases<'_> {
 
     /// An outbox under the policy as it stands now, serving no mailbox yet.
     pub fn build_outbox(self) -> anyhow::Result<Outbox> {
-        let (_, charter) = watch::channel(Arc::new(self.load_policy()));
-        self.build_outbox_with_policy(charter)
+        let (_, policy) = watch::channel(Arc::new(self.load_policy()));
+        self.build_outbox_with_policy(policy)
     }
 
     pub(in crate::app) fn build_outbox_with_policy(
         self,
-        charter: watch::Receiver<Arc<EffectPolicy>>,
+        policy: watch::Receiver<Arc<EffectPolicy>>,
     ) -> anyhow::Result<Outbox> {
         let (epoch, restored) =
             self.app.store.read_blocking(|reader| Ok((reader.audit().epoch()?, reader.audit().last_restore()?)))?;
@@ -67,7 +67,7 @@ impl EffectUseCases<'_> {
             files: self.app.home.files(),
             labels: self.app.config.labels.clone(),
             own: self.app.config.me.addresses.clone(),
-            policy: charter,
+            policy,
             epoch,
             restored_at: restored.map(|restored| restored.at),
             witness: self.app.witness.clone(),

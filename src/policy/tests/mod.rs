@@ -226,7 +226,7 @@ impl VerdictCase<'_> {
     }
 
     fn verdict(&self) -> &'static str {
-        let (action, mail, charter) = (self.action(), self.mail(), policy_with_allow_list());
+        let (action, mail, policy) = (self.action(), self.mail(), policy_with_allow_list());
         let approval = self.approval(&action);
         let own = [OWN.to_owned()];
         let labels = ["invoice".to_owned()];
@@ -236,7 +236,7 @@ impl VerdictCase<'_> {
             labels: &labels,
             is_phishing: self.trust == "phishing",
             own: &own,
-            policy: &charter,
+            policy: &policy,
             approval: approval.as_ref(),
             epoch: 7,
             restored_at: None,

@@ -233,9 +233,9 @@ impl OutboxFixture {
 
     pub(crate) async fn ask_about(&self, action: Action) -> Asked {
         let now = self.now();
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let step = action.step.clone();
-        let action = approval_request::bind_approval_terms(action, &charter, now, &step);
+        let action = approval_request::bind_approval_terms(action, &policy, now, &step);
         let class = RiskClass::R2;
         let mut item = approval_request::new_approval_item(
             &action,
@@ -243,7 +243,7 @@ impl OutboxFixture {
             "a reply",
             &serde_json::json!({}),
             Some(&self.mail),
-            &charter,
+            &policy,
             now,
         )
         .unwrap();

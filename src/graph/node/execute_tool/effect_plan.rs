@@ -81,7 +81,7 @@ impl ExecuteTool {
             labels: &permissions.labels,
             is_phishing: step.task.context.has_warning(WarningKind::Phishing),
             own: &self.me.addresses,
-            policy: &permissions.charter,
+            policy: &permissions.policy,
             approval: None,
             epoch: permissions.epoch,
             restored_at: permissions.restored_at,
@@ -179,7 +179,7 @@ impl EffectfulStep<'_> {
     ) -> anyhow::Result<NodeOutput> {
         let why = format!("{} needs approval: {reason}", self.name);
         changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
-        let (policy, mail, now) = (&permissions.charter, self.entry.mail, self.entry.now);
+        let (policy, mail, now) = (&permissions.policy, self.entry.mail, self.entry.now);
         let run_id = self.entry.run.run_id.to_string();
         let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
         let item = approval_request::new_approval_item(&action, class, reason, output, mail, policy, now)?;
