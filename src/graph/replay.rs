@@ -33,13 +33,13 @@ pub struct ReplayedCheckpoint {
 
 pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
     let before = RunRecord { checkpoints: Vec::new(), ..record.clone() };
-    let mut ticket = ActiveRun::from_record(&before, None)?;
+    let mut run = ActiveRun::from_record(&before, None)?;
     let mut replayed = Vec::new();
     let own = record.checkpoints.iter().filter(|checkpoint| record.row.fork_seq.is_none_or(|seq| checkpoint.seq > seq));
     for checkpoint in own {
-        ticket.node = checkpoint.node;
-        ticket.restore_task(record, checkpoint.seq)?;
-        let difference = match replay_node(nodes, record, &ticket, checkpoint, mail) {
+        run.node = checkpoint.node;
+        run.restore_task(record, checkpoint.seq)?;
+        let difference = match replay_node(nodes, record, &run, checkpoint, mail) {
             Ok(step) => describe_difference(checkpoint, &step),
             Err(error) => error_difference(checkpoint, &error),
         };
@@ -50,7 +50,7 @@ pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> any
             difference,
         });
         for change in &checkpoint.changes {
-            ticket.state.apply(change, checkpoint.entered_at)?;
+            run.state.apply(change, checkpoint.entered_at)?;
         }
     }
     let identical = replayed.iter().all(|checkpoint| checkpoint.identical);
@@ -61,7 +61,7 @@ pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> any
 fn replay_node(
     nodes: &Nodes,
     record: &RunRecord,
-    ticket: &ActiveRun,
+    run: &ActiveRun,
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<NodeOutput> {
@@ -76,8 +76,8 @@ fn replay_node(
     }
     loop {
         let entry = NodeInput {
-            run: &ticket.identity,
-            state: &ticket.state,
+            run: &run.identity,
+            state: &run.state,
             mail,
             reading_cache: &reading,
             replies: &replies,
