@@ -34,9 +34,9 @@ struct DaemonContext {
 }
 
 impl DaemonContext {
-    fn send_event(&self, pulse: WorkerEvent) {
-        // The door may be gone already; the database has everything.
-        drop(self.events.send(pulse));
+    fn send_event(&self, event: WorkerEvent) {
+        // Nobody may listen any more; the database has everything.
+        drop(self.events.send(event));
     }
 
     /// Tells what was there at the start, and starts what goes on until the end.
@@ -76,16 +76,12 @@ impl DaemonContext {
 pub async fn run(
     worker: Worker,
     shutdown: impl Future<Output = ()>,
-    door: mpsc::UnboundedSender<WorkerEvent>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
 ) -> anyhow::Result<()> {
     worker.app.memory.preload();
     let tracker = TaskTracker::new();
-    let shared = DaemonContext {
-        worker: Arc::new(worker),
-        events: door,
-        stop: CancellationToken::new(),
-        tracker: tracker.clone(),
-    };
+    let shared =
+        DaemonContext { worker: Arc::new(worker), events, stop: CancellationToken::new(), tracker: tracker.clone() };
     let engine = shared.worker.engine.clone();
     tracker.spawn(async move { engine.supervise_nodes().await });
     tracker.spawn(rules::rerank_on_rules_change(shared.clone()));
