@@ -160,7 +160,7 @@ fn tracked_entry_from_row(row: LearnedEntryRow) -> Option<TrackedEntry> {
 /// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
 pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEditError> {
     let first = parse_rules(&material.rules)?;
-    let mut desk = LearningState {
+    let mut state = LearningState {
         material,
         rules_at_start: first.clone(),
         rules_so_far: first,
@@ -168,16 +168,16 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
         outcome: LearningOutcome::default(),
     };
     let gone = find_removed_entries(&material.tracked_entries, &material.rules);
-    desk.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
-    let overruled = entry_review::review_entries(material, &desk.rules_at_start);
+    state.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
+    let overruled = entry_review::review_entries(material, &state.rules_at_start);
     let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
-    let learned = candidates::find_candidates(material, &desk.rules_at_start)
+    let learned = candidates::find_candidates(material, &state.rules_at_start)
         .into_iter()
         .filter(|new| !touched.contains(&new.reach));
     for candidate in overruled.into_iter().chain(learned) {
-        desk.try_candidate(candidate);
+        state.try_candidate(candidate);
     }
-    let LearningState { text, outcome: mut found, .. } = desk;
+    let LearningState { text, outcome: mut found, .. } = state;
     found.guidelines_lines = guideline_lines::derive_lines(&material.replies);
     found.guidelines = guideline_lines::replace_lines(&material.guidelines, &found.guidelines_lines);
     found.hits = material.tracked_entries.iter().map(|kept| material.count_hits(kept)).collect();

@@ -231,7 +231,7 @@ impl WorkerUseCases<'_> {
                 (source.clone(), MailLocation::Gmail { source, push: push.map(Arc::new) })
             }
         };
-        let desk = AccountIntake {
+        let account_intake = AccountIntake {
             account: account.name.clone(),
             user: self.app.user.clone(),
             trusted_servers: TrustedServers { servers: account.trusted_servers.clone() },
@@ -242,7 +242,7 @@ impl WorkerUseCases<'_> {
             parser: GuardedParser::default(),
         };
         Ok(FollowedAccount {
-            intake: PolledIntake { account_intake: desk, source, poll_lock: Arc::default() },
+            intake: PolledIntake { account_intake, source, poll_lock: Arc::default() },
             location: place,
         })
     }
