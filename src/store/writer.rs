@@ -27,20 +27,20 @@ const MAX_GAP_BETWEEN_WRITES: Duration = Duration::from_micros(80);
 /// Not longer, or an idle daemon would burn a core after every mail.
 const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
-pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
+pub(super) fn run(session: Session, queue: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
     let mut habit = LastCommit { in_flight: 1, has_backlog: false, commit_time: Duration::ZERO };
     loop {
         if waiting.is_empty() {
-            let Some(first) = next_write(orders) else { break };
+            let Some(first) = next_write(queue) else { break };
             waiting.push(first);
         }
         let begun = Instant::now();
         let mut batch = Batch { writes: std::mem::take(&mut waiting), idle: Duration::ZERO };
-        let outcomes = commit_batch(&session, &mut batch, orders, habit);
+        let outcomes = commit_batch(&session, &mut batch, queue, habit);
         habit.commit_time = begun.elapsed().saturating_sub(batch.idle);
         // Who asks now, before the batch is answered, is in flight beside it.
-        waiting.extend(orders.try_iter().take(LARGEST_BATCH));
+        waiting.extend(queue.try_iter().take(LARGEST_BATCH));
         habit.has_backlog = waiting.len() * 2 >= batch.writes.len();
         habit.in_flight = batch.writes.len() + waiting.len();
         counted.store(habit.in_flight, Ordering::Relaxed);
@@ -67,13 +67,13 @@ struct Batch {
 
 /// Looks for the next order a moment before it sleeps: an asker that was just answered often asks at once, and waking a
 /// thread takes longer than that.
-fn next_write(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
+fn next_write(queue: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
     let patience = Instant::now() + SPIN_BEFORE_SLEEP;
     loop {
-        match orders.try_recv() {
-            Ok(order) => return Some(order),
+        match queue.try_recv() {
+            Ok(queued) => return Some(queued),
             Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) if Instant::now() >= patience => return orders.recv().ok(),
+            Err(TryRecvError::Empty) if Instant::now() >= patience => return queue.recv().ok(),
             Err(TryRecvError::Empty) => std::thread::yield_now(),
         }
     }
@@ -83,10 +83,10 @@ impl Batch {
     /// Takes in who is there, and says where they begin. As many as were in flight a moment ago are about to ask again,
     /// and sharing a commit with them costs less than another one: they are waited for while they keep coming, at most
     /// half as long as a commit takes.
-    fn gather_more(&mut self, orders: &Receiver<QueuedWrite>, habit: LastCommit) -> Option<usize> {
+    fn gather_more(&mut self, queue: &Receiver<QueuedWrite>, habit: LastCommit) -> Option<usize> {
         let (begun, before) = (Instant::now(), self.writes.len());
         loop {
-            self.writes.extend(orders.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
+            self.writes.extend(queue.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
             if self.writes.len() > before {
                 self.idle += begun.elapsed();
                 return Some(before);
@@ -107,10 +107,10 @@ impl Batch {
 fn commit_batch(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<QueuedWrite>,
+    queue: &Receiver<QueuedWrite>,
     habit: LastCommit,
 ) -> Vec<Result<Receipt>> {
-    run_transaction(session, batch, orders, habit).unwrap_or_else(|error| {
+    run_transaction(session, batch, queue, habit).unwrap_or_else(|error| {
         session.discard_pending_tokens();
         if !session.is_autocommit() {
             drop(session.execute_batch("ROLLBACK"));
@@ -125,11 +125,11 @@ fn commit_batch(
 fn run_transaction(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<QueuedWrite>,
+    queue: &Receiver<QueuedWrite>,
     habit: LastCommit,
 ) -> Result<Vec<Result<Receipt>>> {
     execute(session, "BEGIN IMMEDIATE")?;
-    if let Some(receipts) = perform_all(session, batch, orders, habit)
+    if let Some(receipts) = perform_all(session, batch, queue, habit)
         && session.flush_pending_tokens().is_ok()
     {
         commit_transaction(session, &batch.writes)?;
@@ -140,7 +140,8 @@ fn run_transaction(
         execute(session, "ROLLBACK")?;
     }
     execute(session, "BEGIN IMMEDIATE")?;
-    let outcomes = batch.writes.iter().map(|order| perform_in_savepoint(session, order)).collect::<Result<Vec<_>>>()?;
+    let outcomes =
+        batch.writes.iter().map(|queued| perform_in_savepoint(session, queued)).collect::<Result<Vec<_>>>()?;
     commit_transaction(session, &batch.writes)?;
     Ok(outcomes)
 }
@@ -149,7 +150,7 @@ fn run_transaction(
 fn perform_all(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<QueuedWrite>,
+    queue: &Receiver<QueuedWrite>,
     habit: LastCommit,
 ) -> Option<Vec<Receipt>> {
     let mut receipts = Vec::new();
@@ -157,17 +158,17 @@ fn perform_all(
     while let Some(begin_at) = begin {
         let fresh = batch.writes.get_mut(begin_at..)?;
         // All are asked at once, so any order will do, except of the checkpoints of one run: the sort is stable.
-        fresh.sort_by_key(|order| order.write.batch_sort_key());
-        for order in fresh {
-            receipts.push(perform_catching_panic(session, order).ok()?);
+        fresh.sort_by_key(|queued| queued.write.batch_sort_key());
+        for queued in fresh {
+            receipts.push(perform_catching_panic(session, queued).ok()?);
         }
-        begin = batch.gather_more(orders, habit);
+        begin = batch.gather_more(queue, habit);
     }
     Some(receipts)
 }
 
 fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
-    let pass = |when| batch.iter().for_each(|order| failpoint::hit_commit(order.write.name(), when));
+    let pass = |when| batch.iter().for_each(|queued| failpoint::hit_commit(queued.write.name(), when));
     pass("before");
     execute(session, "COMMIT")?;
     pass("after");
@@ -175,9 +176,9 @@ fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
 }
 
 /// The outer error is the batch's, the inner one the request's.
-fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
+fn perform_in_savepoint(session: &Session, queued: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
-    match perform_catching_panic(session, order).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
+    match perform_catching_panic(session, queued).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
         Err(error) if error.is_transient() || session.is_autocommit() => Err(error),
         outcome => {
@@ -192,8 +193,8 @@ fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result
 }
 
 /// A panic fails the request, not the store.
-fn perform_catching_panic(session: &Session, order: &QueuedWrite) -> Result<Receipt> {
-    catch_unwind(AssertUnwindSafe(|| perform_write(session, &order.write, &order.prepared)))
+fn perform_catching_panic(session: &Session, queued: &QueuedWrite) -> Result<Receipt> {
+    catch_unwind(AssertUnwindSafe(|| perform_write(session, &queued.write, &queued.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }
 
