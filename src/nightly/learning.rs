@@ -102,7 +102,8 @@ impl LearningInput {
         let gone = find_removed_entries(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
         let mut replies = reader.nightly().reply_outcomes(since)?;
-        replies.retain(|deed| unlearned.get(&guideline_lines::key(&deed.domain)).is_none_or(|since| deed.at > *since));
+        replies
+            .retain(|reply| unlearned.get(&guideline_lines::key(&reply.domain)).is_none_or(|since| reply.at > *since));
         Ok(Self {
             now,
             zone,

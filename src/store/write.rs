@@ -316,7 +316,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::DiscardIntendedRulesVersion { version }, _) => {
             rules_version::discard_intended_version(session, *version)
         }
-        (Write::CancelDuplicateTask(twins, at), _) => nightly::cancel_duplicate_task(session, twins, *at),
+        (Write::CancelDuplicateTask(duplicates, at), _) => nightly::cancel_duplicate_task(session, duplicates, *at),
         (Write::CloseProposal { item_id, outcome, at }, _) => {
             rules_version::close_proposal(session, *item_id, outcome, *at)
         }

@@ -262,9 +262,9 @@ impl NightlyUseCases<'_> {
 
     async fn cancel_duplicate_tasks(self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
-        for twins in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
-            match self.app.store.write(Write::CancelDuplicateTask(twins.clone(), self.app.clock.now())).await {
-                Ok(_) => cancelled.push(twins),
+        for duplicates in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
+            match self.app.store.write(Write::CancelDuplicateTask(duplicates.clone(), self.app.clock.now())).await {
+                Ok(_) => cancelled.push(duplicates),
                 // One of three was cancelled already, or a person came by.
                 Err(StoreError::Conflict(_)) => {}
                 Err(error) if error.is_unreadable() => {}

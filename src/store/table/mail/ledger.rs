@@ -118,10 +118,10 @@ fn store_arrival_content(
         ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, GONE_REASON)),
         ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => mail,
     };
-    let twin = mail::find_message_id_match(session, &batch.account, mail_id, mail)?;
+    let same_id = mail::find_message_id_match(session, &batch.account, mail_id, mail)?;
     let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
     mail::store_mail(session, &batch.account, mail_id, arrival, mail, text)?;
-    if let MessageIdMatch::Same(first) = twin {
+    if let MessageIdMatch::Same(first) = same_id {
         update_rewritten_file(session, first, arrival)?;
         return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
     }
@@ -131,7 +131,7 @@ fn store_arrival_content(
     }
     let begun =
         arrival.file.completes.as_deref().map(|key| replace_partial_mail(session, batch, key, mail_id)).transpose()?;
-    let origin = match (begun.flatten(), twin) {
+    let origin = match (begun.flatten(), same_id) {
         (Some(first), _) => Some(format!("the whole of mail {first}, which was read while it was still being written")),
         (None, MessageIdMatch::Forged(other)) => {
             Some(format!("carries the Message-ID of mail {other}, which is not the same mail"))

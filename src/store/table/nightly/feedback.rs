@@ -41,14 +41,14 @@ impl NightlyReader<'_> {
         })?;
         let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
         type ReplyColumns = (String, Option<String>, Option<String>, bool, Instant);
-        let deed = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
+        let outcome = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
             domain,
             words_before: count_words(first.as_deref()),
             words_after: last.as_deref().map(|text| count_words(Some(text))),
             rejected: rejected && last.is_none(),
             at,
         };
-        Ok(ended.map(deed).collect())
+        Ok(ended.map(outcome).collect())
     }
 }
 

@@ -77,14 +77,14 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
 /// Refused when a person has touched one of them meanwhile.
 pub(in crate::store) fn cancel_duplicate_task(
     connection: &Connection,
-    twins: &DuplicateTasks,
+    duplicates: &DuplicateTasks,
     at: Instant,
 ) -> Result<()> {
-    if !find_duplicate_tasks(connection)?.contains(twins) {
-        return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", twins.newer)));
+    if !find_duplicate_tasks(connection)?.contains(duplicates) {
+        return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", duplicates.newer)));
     }
-    let row = task::get(connection, twins.newer)?;
-    let why = format!("duplicate of {}: {}", twins.older, twins.why);
+    let row = task::get(connection, duplicates.newer)?;
+    let why = format!("duplicate of {}: {}", duplicates.older, duplicates.why);
     task::edit::transition_task(connection, &row, TaskStatus::Cancelled, Actor::Nightly, &why, at)
 }
 
@@ -111,21 +111,21 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
         Ok(((parse_column(row, 0)?, row.get(1)?), keys))
     })?;
     let mut first: HashMap<(String, char, String), TaskAndMail> = HashMap::new();
-    let mut twins = Vec::new();
+    let mut duplicates = Vec::new();
     for ((newer, mail), keys) in rows {
         let keys: Vec<_> = keys.into_iter().flatten().collect();
         // Two tasks of one mail are two tasks.
         let known = keys.iter().find_map(|key| Some((key.1, first.get(key).filter(|(_, other)| *other != mail)?.0)));
         if let Some((how, older)) = known {
             let why = if how == 'm' { "the same mail again" } else { "the same invoice number" };
-            twins.push(DuplicateTasks { newer, older, why: why.to_owned() });
+            duplicates.push(DuplicateTasks { newer, older, why: why.to_owned() });
             continue;
         }
         for key in keys {
             first.entry(key).or_insert((newer, mail));
         }
     }
-    Ok(twins)
+    Ok(duplicates)
 }
 
 fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
