@@ -253,12 +253,12 @@ fn index(connection: &Connection, documents: &[String], last: i64) -> anyhow::Re
 fn audit_entries(connection: &Connection) -> anyhow::Result<Vec<AuditEntry>> {
     let mut statement = connection.prepare("SELECT at, account, who, act, subject, detail FROM audit ORDER BY seq")?;
     let rows = statement.query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
     })?;
     let mut entries = Vec::new();
     for row in rows {
         let (at, account, who, act, subject, detail) = row?;
-        entries.push(AuditEntry { at: at.parse()?, account, who, act, subject, detail });
+        entries.push(AuditEntry { at: at.parse()?, account, who: who.parse()?, act, subject, detail });
     }
     Ok(entries)
 }
@@ -274,7 +274,7 @@ fn append(connection: &Connection, entries: &[AuditEntry]) -> anyhow::Result<()>
         seq += 1;
         hash = chain_hash(&hash, seq, entry);
         let AuditEntry { at, account, who, act, subject, detail } = entry;
-        insert.execute((seq, at.to_string(), account, who, act, subject, detail, &hash))?;
+        insert.execute((seq, at.to_string(), account, who.as_str(), act, subject, detail, &hash))?;
     }
     Ok(())
 }

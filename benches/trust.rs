@@ -6,7 +6,7 @@ use std::time::Instant as Stopwatch;
 
 use adjutant::{
     model::{
-        AccountId, AccountMode, Action, ActionId, Address, Effect, Mail, MailId, TaskId, UserId,
+        AccountId, AccountMode, Action, ActionId, Actor, Address, Effect, Mail, MailId, TaskId, UserId,
         action::{Argument, ComposedMessage, Origin, SendKind},
         audit::{AuditEntry, GENESIS, chain_hash},
     },
@@ -62,7 +62,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
         terms: None,
     };
     let mail = Mail { from: address("dana@work.example"), to: vec![address(OWN)], ..Mail::default() };
-    let (own, charter) = ([OWN.to_owned()], EffectPolicy::default());
+    let (own, policy) = ([OWN.to_owned()], EffectPolicy::default());
     let mut times = Vec::with_capacity(VERDICTS);
     for _ in 0..VERDICTS {
         let action = action.clone();
@@ -73,7 +73,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
             labels: &[],
             is_phishing: false,
             own: &own,
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 0,
             restored_at: None,
@@ -100,7 +100,7 @@ fn audit() -> anyhow::Result<f64> {
         let entry = AuditEntry {
             at,
             account: "work".into(),
-            who: "execute_tool".into(),
+            who: Actor::ExecuteTool,
             act: "effect_planned".into(),
             subject: format!("action:{seq:026}"),
             detail: "draft_reply R1 → ready (9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08)".into(),
@@ -108,7 +108,7 @@ fn audit() -> anyhow::Result<f64> {
         previous = chain_hash(&previous, seq, &entry);
         connection
             .prepare_cached("INSERT INTO audit (seq, at, account, who, act, subject, detail, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
-            .execute((seq, at.to_string(), entry.account, entry.who, entry.act, entry.subject, entry.detail, &previous))?;
+            .execute((seq, at.to_string(), entry.account, entry.who.as_str(), entry.act, entry.subject, entry.detail, &previous))?;
     }
     connection.execute_batch("COMMIT")?;
     drop(connection);

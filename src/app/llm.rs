@@ -72,8 +72,8 @@ impl ModelUseCases<'_> {
     fn build(self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.local_date();
         let spent = self.app.store.read_blocking(|reader| reader.model_calls().usage_on(&today))?;
-        let desk = BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent));
-        Ok(NodeModelCaller::new(desk, self.app.home.guidelines_file(), self.app.config.me.time_zone))
+        let model = BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent));
+        Ok(NodeModelCaller::new(model, self.app.home.guidelines_file(), self.app.config.me.time_zone))
     }
 
     /// Records the highest possible cost of the calls that were under way when the last process crashed, so that the

@@ -14,15 +14,15 @@ use crate::{
 
 /// Binds the action to the version of the policy, an expiry and a nonce. An approval covers all three, because the
 /// digest of the action does. `salt` tells two requests for the same action apart.
-pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
+pub fn bind_approval_terms(mut action: Action, policy: &EffectPolicy, now: Instant, salt: &str) -> Action {
     let hours = match action.effect {
-        Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
-        _ => charter.approvals.other_hours,
+        Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => policy.approvals.reply_hours,
+        _ => policy.approvals.other_hours,
     };
     let mut nonce = sha256_hex(format!("{}\n{now}\n{salt}", action.action_id).as_bytes());
     nonce.truncate(32);
     let expires_at = now.plus(Duration::hours(i64::from(hours)));
-    action.terms = Some(ApprovalTerms { policy: charter.version.clone(), expires_at, nonce });
+    action.terms = Some(ApprovalTerms { policy: policy.version.clone(), expires_at, nonce });
     action
 }
 
@@ -34,12 +34,12 @@ pub fn new_approval_item(
     reason: &str,
     output: &Value,
     mail: Option<&Mail>,
-    charter: &EffectPolicy,
+    policy: &EffectPolicy,
     now: Instant,
-) -> NewItem {
-    let sha256 = action.sha256();
+) -> serde_json::Result<NewItem> {
+    let sha256 = action.sha256()?;
     let title = format!("{}: {reason}", action.step);
-    NewItem {
+    Ok(NewItem {
         item_id: ItemId::derive(now, &[&action.action_id.to_string(), &sha256]),
         kind: ItemKind::Action,
         task_id: Some(action.task_id),
@@ -49,6 +49,6 @@ pub fn new_approval_item(
         body: json!({ "step": action.step, "class": class, "reason": reason, "planned": output }),
         expires_at: action.terms.as_ref().map(|terms| terms.expires_at),
         sender: mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
-        queue_limits: Some(QueueLimits { all: charter.caps.pending, per_sender: charter.caps.pending_per_sender }),
-    }
+        queue_limits: Some(QueueLimits { all: policy.caps.pending, per_sender: policy.caps.pending_per_sender }),
+    })
 }

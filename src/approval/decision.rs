@@ -152,7 +152,7 @@ pub fn confirm_sent<'a>(decision: &Decision, task_id: TaskId, action: &'a Action
         to: OutboxState::Sent,
         result: "sent, says a person".into(),
         handle: String::new(),
-        who: decision.who.clone(),
+        who: decision.who,
         at: decision.at,
         is_database_row: false,
         approval: ApprovalUse::None,

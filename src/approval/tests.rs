@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::{
-    AccountId, Action, ActionId, Decision, DecisionChannel, DecisionKind, Effect, Instant, ItemId, ItemKind, ItemRow,
-    ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId, Subtask, Task,
+    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, ItemId, ItemKind,
+    ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId, Subtask, Task,
     TaskContext, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, UserId,
     action::{ApprovalTerms, ComposedMessage, SendKind},
     nightly::CorrectionKind,
@@ -37,7 +37,7 @@ fn item(kind: ItemKind) -> ItemRow {
         title: String::new(),
         body: json!({ "step": "send_reply", "node": "prioritise" }),
         state: ItemState::Decided,
-        decision: String::new(),
+        decision: None,
         reason: String::new(),
         created_at: at(),
         expires_at: None,
@@ -50,7 +50,7 @@ fn decision(kind: DecisionKind, reason: &str) -> Decision {
     Decision {
         item_id: ItemId::derive(at(), &["item"]),
         kind,
-        who: "person".into(),
+        who: Actor::Person,
         reason: reason.into(),
         at: at(),
         channel: DecisionChannel::Cli,

@@ -42,14 +42,14 @@ pub(super) async fn sign_in_gmail(
 
 /// Opens a browser on this machine and waits for it on a local port.
 async fn authorise_in_browser(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
-    let door = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
-    let signing_in = app.accounts().begin_sign_in(account, &door.address()?)?;
+    let listener = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
+    let signing_in = app.accounts().begin_sign_in(account, &listener.address()?)?;
     print_to_stderr(&format!(
         "Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n",
         signing_in.consent.url
     ));
     open_browser(&signing_in.consent.url);
-    let wait = move || door.wait_for_code(&signing_in.consent).map(|brought| (brought, signing_in));
+    let wait = move || listener.wait_for_code(&signing_in.consent).map(|brought| (brought, signing_in));
     let (brought, signing_in) = tokio::task::spawn_blocking(wait).await??;
     Ok((signing_in, brought.map_err(anyhow::Error::msg)?))
 }

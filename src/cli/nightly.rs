@@ -200,8 +200,8 @@ fn print_daemon_reply(screen: Printer, answer: &Value) -> io::Result<()> {
 pub(super) fn print_report(screen: Printer, report: &NightlyReport) -> io::Result<()> {
     screen.print_line(&format!("The nightly job of {}:", report.date))?;
     print_findings(screen, &report.learning)?;
-    for twins in &report.duplicates {
-        screen.print_line(&format!("  cancelled {}: {} ({})", twins.newer, twins.why, twins.older))?;
+    for duplicates in &report.duplicates {
+        screen.print_line(&format!("  cancelled {}: {} ({})", duplicates.newer, duplicates.why, duplicates.older))?;
     }
     if let Some(version) = report.version {
         screen.print_line(&format!("Version {version} of the rules; `adjutant rules rollback` undoes it."))?;

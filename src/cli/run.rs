@@ -24,7 +24,7 @@ const MOST_SHOWN: usize = 60;
 /// printed.
 pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()> {
     let worker = app.worker().start().await?.map_err(anyhow::Error::from)?;
-    let (door, mut pulses) = mpsc::unbounded_channel();
+    let (events, mut event_stream) = mpsc::unbounded_channel();
     if !screen.is_json {
         for FollowedAccount { intake, location: place } in &worker.followed_accounts {
             screen.print_line(&format!("Following account {} in {place}", intake.account_intake.account))?;
@@ -33,8 +33,8 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
     }
     let shown_by = app.clone();
     let printer = tokio::spawn(async move {
-        while let Some(pulse) = pulses.recv().await {
-            match (print_event(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
+        while let Some(event) = event_stream.recv().await {
+            match (print_event(screen, shown_by.config.me.time_zone, &event), &event) {
                 (Ok(()), WorkerEvent::ReminderDue(reminder)) => {
                     if let Err(error) = shown_by.tasks().mark_reminders_shown(std::slice::from_ref(reminder)).await {
                         tracing::warn!(error = format!("{error:#}"), "a reminder could not be marked as shown");
@@ -45,7 +45,7 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
             }
         }
     });
-    let served = daemon::run(worker, wait_for_stop_signal(), door).await;
+    let served = daemon::run(worker, wait_for_stop_signal(), events).await;
     printer.await?;
     served?;
     if !screen.is_json {
@@ -114,11 +114,11 @@ fn print_daemon_reply(screen: Printer, report: &Value) -> io::Result<()> {
 }
 
 /// Prints one event, as a line of text or of JSON.
-fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()> {
+fn print_event(screen: Printer, zone: Tz, event: &WorkerEvent) -> io::Result<()> {
     if screen.is_json {
-        return screen.print_line(&event_json(pulse).to_string());
+        return screen.print_line(&event_json(event).to_string());
     }
-    match pulse {
+    match event {
         WorkerEvent::Started(report) => {
             print_report(screen, report)?;
             screen.print_line("Waiting for mail. Ctrl-C stops.")
@@ -147,9 +147,9 @@ fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()>
 }
 
 /// Returns an event as JSON. Scripts rely on the names, so they must not change.
-fn event_json(pulse: &WorkerEvent) -> Value {
+fn event_json(event: &WorkerEvent) -> Value {
     use serde_json::json;
-    match pulse {
+    match event {
         WorkerEvent::Started(report) => json!({ "event": "started", "report": report }),
         WorkerEvent::MailSettled(outcome) => json!({ "event": "settled", "mail": outcome }),
         WorkerEvent::ReminderDue(reminder) => json!({ "event": "reminder", "reminder": reminder }),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     app::{App, NewTask, TaskDetail, next_step},
-    model::{FollowUp, Instant, TaskEditKind, TaskRow, nightly::CorrectionKind},
+    model::{FollowUp, Instant, TaskContext, TaskEditKind, TaskRow, nightly::CorrectionKind},
 };
 
 /// Executes a `tasks` command; without one, lists the open tasks.
@@ -140,7 +140,7 @@ fn show(app: &App, screen: Printer, detail: &TaskDetail) -> anyhow::Result<()> {
         field("mail", detail.mail.as_ref().map(|mail| format!("{} {}", mail.mail_id, mail.subject)).as_deref())?;
         print_follow_ups(screen, &detail.follow_ups)?;
         field("summary", task.result_summary.as_deref())?;
-        if let Some(warnings) = task.context.more.get("warnings").and_then(|value| value.as_array()) {
+        if let Some(warnings) = task.context.more.get(TaskContext::WARNINGS).and_then(|value| value.as_array()) {
             for warning in warnings {
                 field("WARNING", warning.get("text").and_then(|text| text.as_str()))?;
             }

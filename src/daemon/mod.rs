@@ -37,9 +37,9 @@ struct DaemonContext {
 
 impl DaemonContext {
     /// Reports an event to the interface.
-    fn send_event(&self, pulse: WorkerEvent) {
+    fn send_event(&self, event: WorkerEvent) {
+        drop(self.events.send(event));
         // The receiver may be gone already; everything in the event is in the database.
-        drop(self.events.send(pulse));
     }
 
     /// Reports the first pass, and starts the loops that run until the daemon stops.
@@ -79,16 +79,12 @@ impl DaemonContext {
 pub async fn run(
     worker: Worker,
     shutdown: impl Future<Output = ()>,
-    door: mpsc::UnboundedSender<WorkerEvent>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
 ) -> anyhow::Result<()> {
     worker.app.memory.preload();
     let tracker = TaskTracker::new();
-    let shared = DaemonContext {
-        worker: Arc::new(worker),
-        events: door,
-        stop: CancellationToken::new(),
-        tracker: tracker.clone(),
-    };
+    let shared =
+        DaemonContext { worker: Arc::new(worker), events, stop: CancellationToken::new(), tracker: tracker.clone() };
     let engine = shared.worker.engine.clone();
     // These two start before the first pass, which already drives runs and ranks by the rules.
     tracker.spawn(async move { engine.supervise_nodes().await });

@@ -4,7 +4,7 @@
 //! server can vouch for a sender. The prefix of a fingerprint (`mail:`, `says:`, `invoice:` …) says what it was taken
 //! of.
 
-use crate::model::{Mail, MailId, ids::sha256_hex};
+use crate::model::{Fingerprint, FingerprintKind, Mail, MailId, ids::sha256_hex};
 
 /// The number of words of a sentence that are hashed: enough not to repeat by chance, few enough to survive wrapping
 /// and cutting by quoting programs.
@@ -23,16 +23,16 @@ const DIGEST_LENGTH: usize = 32;
 /// Returns the fingerprint of a mail: the same sender with the same words, subject, attachments, further parts and
 /// Reply-To. The date is left out, because a mail that is sent again has another. Returns none for a mail without
 /// words.
-pub fn of_mail(mail: &Mail) -> Option<String> {
+pub fn of_mail(mail: &Mail) -> Option<Fingerprint> {
     let mut whole = written_by_sender(mail)?;
     whole.extend(mail.other_parts_sha256.clone());
-    Some(format!("mail:{}", short_digest(&whole.join("\n"))))
+    Some(Fingerprint::new(FingerprintKind::Mail, short_digest(&whole.join("\n"))))
 }
 
 /// Returns the fingerprint of earlier versions, in which further parts did not count. Only tasks of those versions are
 /// found by it.
-pub fn former_of_mail(mail: &Mail) -> Option<String> {
-    Some(format!("text:{}", short_digest(&written_by_sender(mail)?.join("\n"))))
+pub fn former_of_mail(mail: &Mail) -> Option<Fingerprint> {
+    Some(Fingerprint::new(FingerprintKind::FormerMail, short_digest(&written_by_sender(mail)?.join("\n"))))
 }
 
 /// Returns the parts that the sender wrote; none when there are no words. No part contains a line feed, so joining them
@@ -50,48 +50,50 @@ fn written_by_sender(mail: &Mail) -> Option<Vec<String>> {
 
 /// Returns the fingerprint of an event, or of one occurrence of a series, from the same sender. An invitation and the
 /// later changes and the cancellation by its organizer share it.
-pub fn of_invitation(mail: &Mail) -> Option<String> {
+pub fn of_invitation(mail: &Mail) -> Option<Fingerprint> {
     let invite = mail.invite.as_ref().filter(|invite| ["REQUEST", "CANCEL"].contains(&invite.method.as_str()))?;
     let known = !invite.uid.is_empty() && !mail.from.addr.is_empty();
     let event = [mail.from.addr.as_str(), &invite.uid, invite.recurrence_id.as_deref().unwrap_or_default()];
-    known.then(|| format!("invite:{}", short_digest(&event.join("\n"))))
+    known.then(|| Fingerprint::new(FingerprintKind::Invitation, short_digest(&event.join("\n"))))
 }
 
 /// Returns the fingerprint under which a complete mail finds the tasks that were opened by its beginning, when it was
 /// read while still being written.
-pub fn of_whole(whole: MailId) -> String {
-    format!("whole:{whole}")
+pub fn of_whole(whole: MailId) -> Fingerprint {
+    Fingerprint::new(FingerprintKind::WholeMail, whole)
 }
 
 /// Returns the fingerprint of an invoice number from a sender; none when the number has no digit or the sender is
 /// unknown.
-pub fn of_invoice(sender: &str, number: &str) -> Option<String> {
+pub fn of_invoice(sender: &str, number: &str) -> Option<Fingerprint> {
     let number: String = number.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit())).then(|| format!("invoice:{sender} {number}"))
+    (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit()))
+        .then(|| Fingerprint::new(FingerprintKind::Invoice, format_args!("{sender} {number}")))
 }
 
 /// Returns the fingerprint of the first words of a sentence; none when it is too short.
-pub fn of_sentence(sentence: &str) -> Option<String> {
+pub fn of_sentence(sentence: &str) -> Option<Fingerprint> {
     let start = sentence.get(..sentence.floor_char_boundary(MAX_SENTENCE_BYTES)).unwrap_or_default();
     let words = normalise_words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
     let words: Vec<&str> = words.split(' ').take(COMPARED_WORDS).collect();
-    (words.len() >= MIN_SENTENCE_WORDS).then(|| format!("says:{}", short_digest(&words.join(" "))))
+    (words.len() >= MIN_SENTENCE_WORDS)
+        .then(|| Fingerprint::new(FingerprintKind::Sentence, short_digest(&words.join(" "))))
 }
 
 /// Returns the fingerprints of the sentences of a quoted text. The lines come without their quotation marks.
-pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Fingerprint> {
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
     let starts = std::iter::once(0).chain(text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len()));
-    let mut marks: Vec<String> = Vec::new();
-    for mark in starts.take(MAX_SENTENCE_STARTS).filter_map(|start| of_sentence(text.get(start..)?)) {
-        if marks.len() == MAX_SENTENCES {
+    let mut found: Vec<Fingerprint> = Vec::new();
+    for sentence in starts.take(MAX_SENTENCE_STARTS).filter_map(|start| of_sentence(text.get(start..)?)) {
+        if found.len() == MAX_SENTENCES {
             break;
         }
-        if !marks.contains(&mark) {
-            marks.push(mark);
+        if !found.contains(&sentence) {
+            found.push(sentence);
         }
     }
-    marks
+    found
 }
 
 fn short_digest(text: &str) -> String {

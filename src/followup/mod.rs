@@ -13,11 +13,11 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
     document::query_words,
-    model::{EventChange, ExtractedTask, Facts, Kinship, Mail, RelatedTask, TaskKind},
+    model::{EventChange, ExtractedTask, Facts, FactsKind, Fingerprint, Kinship, Mail, RelatedTask, TaskKind},
 };
 
 /// Returns the fingerprints by which a task opened from this mail is recognised later.
-pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<String> {
+pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<Fingerprint> {
     let invoice = invoice_fingerprint(mail, planned);
     let event = fingerprint::of_invitation(mail).filter(|_| planned.kind == TaskKind::Invitation);
     let said = fingerprint::of_sentence(&planned.evidence);
@@ -25,13 +25,13 @@ pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<String> {
 }
 
 /// Returns the fingerprints of all invoices that the mail asks to pay.
-pub fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<String> {
+pub fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<Fingerprint> {
     planned.iter().filter_map(|planned| invoice_fingerprint(mail, planned)).collect()
 }
 
 /// Returns the fingerprint of the invoice. Returns none for an unverified sender: an invoice number identifies a
 /// request only together with a sender that the receiving server vouches for.
-fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<String> {
+fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<Fingerprint> {
     let number = planned.invoice_number.as_deref().filter(|_| mail.authentication.verified)?;
     fingerprint::of_invoice(&mail.from.addr, number)
 }
@@ -201,7 +201,8 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
 fn is_same_request(planned: &ExtractedTask, task: &RelatedTask) -> bool {
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
-    (is_one_per_conversation(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
+    (is_one_per_conversation(planned.kind) && task.kind == FactsKind::Task(planned.kind))
+        || shared * 2 >= words.len().max(1)
 }
 
 /// Returns whether a conversation is about one task of this kind. Of requests and questions it may hold many.

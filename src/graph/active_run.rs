@@ -194,14 +194,15 @@ impl ActiveRun {
         if known.alone
             && let Ok(value) = ReplyJson::encode(known)
         {
-            run.prefill_reply(Call::Acquaintance { mail_id }, value);
+            run.prefill_reply(Call::MailContext { mail_id }, value);
         }
         run
     }
 
     /// Stores a reply that is known before the node asks. It is recorded like any other, so that a replay finds it.
     fn prefill_reply(&mut self, call: Call, value: ReplyJson) {
-        let hash = call.input_hash();
+        // A call without a name is asked by the node, and fails there.
+        let Ok(hash) = call.input_hash() else { return };
         let (ordinal, _) = self.reply_log.register_call(self.node, &hash);
         let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
         self.gathered.replies.push(reply);
@@ -255,7 +256,7 @@ impl ActiveRun {
     pub(super) fn step_to(&mut self, node: NodeName, checkpoint: &Checkpoint) {
         self.seq += 1;
         self.node = node;
-        let writes_task = checkpoint.changes.iter().any(|change| change.written_field().starts_with("task."));
+        let writes_task = checkpoint.changes.iter().any(|change| change.written_field().is_of_task());
         if let Some(revision) = self.task_revision.as_mut().filter(|_| writes_task) {
             *revision += 1;
         }
@@ -266,7 +267,7 @@ impl ActiveRun {
     /// that task.
     pub(super) fn restore_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
         let Some(task_id) = self.task_id else { return Ok(()) };
-        let hash = Call::Task { task_id }.input_hash();
+        let hash = Call::Task { task_id }.input_hash()?;
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
             self.set_task(reply.reply.read::<CurrentTask>().context(UNREADABLE_REPLY)?);

@@ -122,10 +122,10 @@ impl CallHandler for LiveCallHandler {
         // Each future is boxed separately: most are small, and need not have the size of the largest.
         match call {
             Call::Effect { action_id } => Box::pin(self.carry_out_effect(asker, *action_id)),
-            Call::Busy { from, to } => {
+            Call::BusyTimes { from, to } => {
                 Box::pin(async move { self.fetch_busy_times(asker, *from, *to).await.map(Into::into) })
             }
-            Call::Invited { uid } => {
+            Call::CalendarEvent { uid } => {
                 Box::pin(async move { self.find_invited_events(asker, uid).await.map(Into::into) })
             }
             Call::Recall { .. } => Box::pin(async move {
@@ -193,20 +193,20 @@ impl LiveCallHandler {
     fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> CallResult<ReplyJson> {
         let CallContext { run: head, state, now, .. } = asker;
         match call {
-            Call::Acquaintance { mail_id } => {
+            Call::MailContext { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
                 let known = self.store.read_blocking(|reader| reader.mails().context(*mail_id, mail))?;
                 encode_reply(&known.context("the mail is not in the ledger")?)
             }
-            Call::Kin { marks } => {
-                encode_reply(&self.store.read_blocking(|reader| reader.tasks().about_invoice(&head.account, marks))?)
+            Call::TasksAboutInvoice { invoices } => {
+                encode_reply(&self.store.read_blocking(|reader| reader.tasks().about_invoice(&head.account, invoices))?)
             }
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
-            Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.find_task_rule(facts, now)),
+            Call::LearnedReading { facts } => encode_reply(&self.rules.borrow().rules.find_task_rule(facts, now)),
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
-            Call::Standing => self.read_account_permissions(head),
-            Call::Room { .. } => self.check_queue_room(asker),
+            Call::AccountPermissions => self.read_account_permissions(head),
+            Call::QueueRoom { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {
                 let (row, facts) = self
                     .store
@@ -222,8 +222,8 @@ impl LiveCallHandler {
             }
             Call::Recall { .. }
             | Call::Effect { .. }
-            | Call::Busy { .. }
-            | Call::Invited { .. }
+            | Call::BusyTimes { .. }
+            | Call::CalendarEvent { .. }
             | Call::Model { .. } => Err(anyhow::anyhow!("it is asked for elsewhere, not looked up").into()),
         }
     }
@@ -297,9 +297,9 @@ impl LiveCallHandler {
             Ok((reader.accounts().get(&head.account).skip_unreadable()?, reader.settings().is_paused()?))
         })?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        let charter = EffectPolicy::clone(&self.outbox.policy());
+        let policy = EffectPolicy::clone(&self.outbox.policy());
         let (epoch, restored_at) = self.outbox.epoch();
-        encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
+        encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), policy, epoch, restored_at, paused })
     }
 }
 

@@ -53,7 +53,7 @@ impl CallRecorder {
     /// Returns the recorded reply to a call. If there is none, makes the call; the reply is stored with the next
     /// checkpoint.
     pub(super) async fn obtain_reply(&self, run: &mut ActiveRun, call: &Call, now: Instant) -> Advance<ReplyJson> {
-        let input_hash = call.input_hash();
+        let input_hash = call.input_hash()?;
         let (ordinal, recorded) = run.reply_log.register_call(run.node, &input_hash);
         if let Some(value) = recorded {
             return Ok(value);
@@ -144,7 +144,7 @@ impl CallRecorder {
             ordinal,
             reply: value.clone(),
             call: *call,
-            input_replies: model_input_replies(run),
+            input_replies: model_input_replies(run)?,
             at,
         };
         self.store_model_call(new).await?;
@@ -168,10 +168,10 @@ impl CallRecorder {
 
 /// Returns the replies from which the model's prompt was made, to be stored with the model's reply. The task is not
 /// among them, because it is read again after a crash.
-fn model_input_replies(run: &ActiveRun) -> Vec<RecordedReply> {
-    let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash());
+fn model_input_replies(run: &ActiveRun) -> anyhow::Result<Vec<RecordedReply>> {
+    let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash()).transpose()?;
     let is_input = |reply: &&RecordedReply| reply.call.is_none() && Some(&reply.input_hash) != task.as_ref();
-    run.gathered.replies.iter().filter(is_input).cloned().collect()
+    Ok(run.gathered.replies.iter().filter(is_input).cloned().collect())
 }
 
 /// Returns the outcome that a fork is given for each of its effects.

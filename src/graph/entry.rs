@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     llm::{ModelReply, Prompt, PromptInput},
     model::{
-        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, NewAction, NewItem, NewRun, OutboxState,
-        Reading, Reflection, ReplyJson, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
+        AccountId, ActionId, Change, Facts, Fingerprint, Instant, Mail, MailId, Move, NewAction, NewItem, NewRun,
+        OutboxState, Reading, Reflection, ReplyJson, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
     },
 };
 
@@ -22,11 +22,17 @@ use crate::{
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum Call {
     /// The context of a mail: how it arrived, whether its sender is known, which tasks its conversation has.
-    Acquaintance { mail_id: MailId },
+    #[serde(rename = "acquaintance")]
+    MailContext { mail_id: MailId },
+    #[serde(rename = "kin")]
+    TasksAboutInvoice {
+        #[serde(rename = "marks")]
+        invoices: Vec<Fingerprint>,
+    },
+    #[serde(rename = "taught")]
+    LearnedReading { facts: Box<Facts> },
     /// The open tasks about one of these invoices.
-    Kin { marks: Vec<String> },
     /// The learned entry, if there is one, that says whether such mails are tasks.
-    Taught { facts: Box<Facts> },
     /// The priority by the rules in force. `urgency` is the model's estimate, if a model was called.
     Rank {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,13 +55,17 @@ pub enum Call {
     /// A prompt to the model. It always has a reply: the model's answer, or why there is none.
     Model { inquiry: Box<PromptInput> },
     /// The permissions of the account: its mode, the policy, whether effects are paused.
-    Standing,
+    #[serde(rename = "standing")]
+    AccountPermissions,
+    #[serde(rename = "busy")]
+    BusyTimes { from: Instant, to: Instant },
+    #[serde(rename = "invited")]
+    CalendarEvent { uid: String },
+    #[serde(rename = "room")]
+    QueueRoom { sender: String },
     /// The times between two instants at which the person is busy.
-    Busy { from: Instant, to: Instant },
     /// The calendar's events under the UID of an invitation.
-    Invited { uid: String },
     /// Whether the approval queue has room for one more item because of this sender. The run is deferred until it has.
-    Room { sender: String },
     /// The task as it is now. Asked by the engine at the start of a run that did not open the task itself, and when
     /// somebody else changed it.
     Task { task_id: TaskId },
@@ -65,10 +75,10 @@ pub enum Call {
 
 impl Call {
     /// Returns the hash by which the recorded reply of this call is found.
-    pub fn input_hash(&self) -> String {
-        let mut hash = sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes());
+    pub fn input_hash(&self) -> anyhow::Result<String> {
+        let mut hash = sha256_hex(serde_json::to_string(self).context("encoding a call")?.as_bytes());
         hash.truncate(32);
-        hash
+        Ok(hash)
     }
 }
 
@@ -184,4 +194,52 @@ pub trait Node: Send + Sync {
     /// Returns calls to make, or the result of the visit. Must do no I/O and read no clock: it is evaluated again after
     /// each call, after a crash and on a replay, and must give the same output for the same input.
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Replies of every version before are found by these.
+    #[test]
+    fn a_call_is_named_in_the_record_as_it_always_was() {
+        let at: Instant = "2026-11-16T08:00:00Z".parse().unwrap();
+        let invoices = vec!["invoice:ann@x.example 7".parse().unwrap()];
+        for (call, json, hash) in [
+            (
+                Call::MailContext { mail_id: MailId(7) },
+                r#"{"call":"acquaintance","mail_id":7}"#,
+                "da638666531cf32315f784c0aebbd38a",
+            ),
+            (
+                Call::TasksAboutInvoice { invoices },
+                r#"{"call":"kin","marks":["invoice:ann@x.example 7"]}"#,
+                "561f5a186dd6db7fccebbda738f18dab",
+            ),
+            (Call::AccountPermissions, r#"{"call":"standing"}"#, "f2ac6bcdbfc152b30a81251807386417"),
+            (
+                Call::BusyTimes { from: at, to: at },
+                r#"{"call":"busy","from":"2026-11-16T08:00:00Z","to":"2026-11-16T08:00:00Z"}"#,
+                "cb62f001c02546d84a46fd1e755cd65f",
+            ),
+            (
+                Call::CalendarEvent { uid: "u".into() },
+                r#"{"call":"invited","uid":"u"}"#,
+                "dd14cf1c4bb030c84e3c7414fc234b1e",
+            ),
+            (
+                Call::QueueRoom { sender: "a@x".into() },
+                r#"{"call":"room","sender":"a@x"}"#,
+                "040049b58c56401268978dc73da252a5",
+            ),
+            (
+                Call::Thread { thread: "t".into() },
+                r#"{"call":"thread","thread":"t"}"#,
+                "5d9a1e8072b37975b26d85703aa7cf7c",
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&call).unwrap(), json);
+            assert_eq!(call.input_hash().unwrap(), hash, "{json}");
+        }
+    }
 }

@@ -20,8 +20,8 @@ pub fn fork_run(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Resu
     before.checkpoints.retain(|checkpoint| checkpoint.seq <= seq);
     before.row.seq = seq;
     before.row.node = from;
-    let mut ticket = ActiveRun::from_record(&before, None).context("the state before that node cannot be built")?;
-    ticket.restore_task(record, start.seq)?;
+    let mut run = ActiveRun::from_record(&before, None).context("the state before that node cannot be built")?;
+    run.restore_task(record, start.seq)?;
     Ok(NewRun {
         run_id: RunId::derive(at, &["fork", &record.row.run_id.to_string(), from.as_str()]),
         account: record.row.account.clone(),
@@ -31,6 +31,6 @@ pub fn fork_run(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Resu
         fork: Some((record.row.run_id, seq)),
         node: from,
         task_id: record.row.task_id,
-        state: ticket.state,
+        state: run.state,
     })
 }

@@ -10,7 +10,7 @@ use super::{
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
-use crate::model::{Change, CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
+use crate::model::{CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,13 +37,13 @@ pub struct ReplayedCheckpoint {
 /// After each checkpoint the recorded changes are applied, so that one difference does not cause further ones.
 pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
     let before = RunRecord { checkpoints: Vec::new(), ..record.clone() };
-    let mut ticket = ActiveRun::from_record(&before, None)?;
+    let mut run = ActiveRun::from_record(&before, None)?;
     let mut replayed = Vec::new();
     let own = record.checkpoints.iter().filter(|checkpoint| record.row.fork_seq.is_none_or(|seq| checkpoint.seq > seq));
     for checkpoint in own {
-        ticket.node = checkpoint.node;
-        ticket.restore_task(record, checkpoint.seq)?;
-        let difference = match replay_node(nodes, record, &ticket, checkpoint, mail) {
+        run.node = checkpoint.node;
+        run.restore_task(record, checkpoint.seq)?;
+        let difference = match replay_node(nodes, record, &run, checkpoint, mail) {
             Ok(step) => describe_difference(checkpoint, &step),
             Err(error) => error_difference(checkpoint, &error),
         };
@@ -54,7 +54,7 @@ pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> any
             difference,
         });
         for change in &checkpoint.changes {
-            ticket.state.apply(change, checkpoint.entered_at)?;
+            run.state.apply(change, checkpoint.entered_at)?;
         }
     }
     let identical = replayed.iter().all(|checkpoint| checkpoint.identical);
@@ -65,7 +65,7 @@ pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> any
 fn replay_node(
     nodes: &Nodes,
     record: &RunRecord,
-    ticket: &ActiveRun,
+    run: &ActiveRun,
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<NodeOutput> {
@@ -80,8 +80,8 @@ fn replay_node(
     }
     loop {
         let entry = NodeInput {
-            run: &ticket.identity,
-            state: &ticket.state,
+            run: &run.identity,
+            state: &run.state,
             mail,
             reading_cache: &reading,
             replies: &replies,
@@ -101,7 +101,7 @@ fn replay_node(
 
 /// Returns the recorded reply to a call. A call without one is a difference, never a call to the world.
 fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<ReplyJson> {
-    let hash = call.input_hash();
+    let hash = call.input_hash()?;
     // The last one counts: when a checkpoint was refused, its calls were made again.
     let found = record
         .replies
@@ -116,9 +116,10 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
 
 /// Returns how the replayed output differs from the record; empty when it does not.
 fn describe_difference(checkpoint: &CheckpointRow, step: &NodeOutput) -> String {
-    let text = |changes: &[Change]| serde_json::to_string(changes).unwrap_or_default();
-    if text(&checkpoint.changes) != text(&step.changes) {
-        return format!("changes were {}, are {}", text(&checkpoint.changes), text(&step.changes));
+    match (serde_json::to_string(&checkpoint.changes), serde_json::to_string(&step.changes)) {
+        (Ok(before), Ok(now)) if before == now => {}
+        (Ok(before), Ok(now)) => return format!("changes were {before}, are {now}"),
+        (Err(error), _) | (_, Err(error)) => return format!("changes cannot be compared: {error}"),
     }
     match &step.next {
         Some(next) if *next == checkpoint.next_move => String::new(),

@@ -92,7 +92,7 @@ pub(super) fn render_open_items(reader: &StoreReader<'_>) -> Result<Vec<QueueFil
         if let Some(fields) = whole.as_object_mut() {
             fields.insert(ACTION_DIGEST.into(), json!(action_sha256));
         }
-        let text = append_seal(&serde_json::to_string_pretty(&whole).unwrap_or_default());
+        let text = append_seal(&format!("{whole:#}"));
         files.push(QueueFile { item_id: item.item_id, text });
     }
     Ok(files)

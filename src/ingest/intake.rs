@@ -127,12 +127,14 @@ impl PolledIntake {
             .await?;
         let cursor = row.and_then(|account| account.cursor);
         let tries = due.iter().map(|row| (row.source_key.clone(), row.retries + 1)).collect();
-        let (source, desk) = (Arc::clone(&self.source), self.account_intake.clone());
+        let (source, account_intake) = (Arc::clone(&self.source), self.account_intake.clone());
         let look = move || {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
             let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
             keys.extend(poll.left_out.iter().cloned());
-            let known = desk.store.read_blocking(|reader| reader.ledger().known_keys_among(&desk.account, keys))?;
+            let known = account_intake
+                .store
+                .read_blocking(|reader| reader.ledger().known_keys_among(&account_intake.account, keys))?;
             // Reading a mail may cost more than looking it up in the ledger.
             poll.messages.retain(|found| found.file.is_retry || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));
@@ -174,12 +176,12 @@ impl PolledIntake {
         let mut left = found;
         // Most polls find nothing, and then need no thread.
         while !left.is_empty() {
-            let (source, desk, read_so_far) =
+            let (source, account_intake, read_so_far) =
                 (Arc::clone(&self.source), self.account_intake.clone(), Arc::clone(&read));
             let (wanted, tried) = (left.clone(), Arc::clone(&tried));
             let job = move |steps: &StepTracker<Arrival>| {
                 source.fetch_each(wanted, &mut |message, raw| {
-                    desk.parse_into_batch(message, raw, &tried, steps, &read_so_far)
+                    account_intake.parse_into_batch(message, raw, &tried, steps, &read_so_far)
                 });
             };
             let stuck = run_watched(self.account_intake.parser.budget, job).await.context("reading mail")?;

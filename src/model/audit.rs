@@ -4,7 +4,7 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{Instant, ids::hex, text_enum::text_enum};
+use super::{Actor, Instant, ids::hex, text_enum::text_enum};
 
 /// One act, before it becomes a line of the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct AuditEntry {
     pub at: Instant,
     pub account: String,
     /// Who did it: a node, the person, an interface, the clock.
-    pub who: String,
+    pub who: Actor,
     pub act: String,
     /// What it was done to: a task, an action, a mail.
     pub subject: String,
@@ -29,7 +29,7 @@ pub fn chain_hash(previous: &str, seq: i64, entry: &AuditEntry) -> String {
     hash.update(previous.as_bytes());
     hash.update(seq.to_be_bytes());
     let at = entry.at.to_string();
-    for field in [&at, &entry.account, &entry.who, &entry.act, &entry.subject, &entry.detail] {
+    for field in [at.as_str(), &entry.account, entry.who.as_str(), &entry.act, &entry.subject, &entry.detail] {
         hash.update((field.len() as u64).to_be_bytes());
         hash.update(field.as_bytes());
     }
@@ -107,16 +107,16 @@ mod tests {
         let entry = AuditEntry {
             at: "2025-06-23T03:15:00Z".parse().unwrap(),
             account: "a".into(),
-            who: "b".into(),
+            who: Actor::Person,
             act: "c".into(),
             subject: "d".into(),
             detail: "e".into(),
         };
         let base = chain_hash(GENESIS, 1, &entry);
         let changed = [
-            AuditEntry { who: "x".into(), ..entry.clone() },
+            AuditEntry { who: Actor::Clock, ..entry.clone() },
             AuditEntry { detail: String::new(), ..entry.clone() },
-            AuditEntry { account: "ab".into(), who: String::new(), ..entry.clone() },
+            AuditEntry { act: "cd".into(), subject: String::new(), ..entry.clone() },
         ];
         assert!(changed.iter().all(|other| chain_hash(GENESIS, 1, other) != base));
         assert_ne!(chain_hash(GENESIS, 2, &entry), base);

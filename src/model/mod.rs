@@ -5,9 +5,11 @@
 
 pub mod account;
 pub mod action;
+mod actor;
 pub mod approval;
 pub mod audit;
 pub mod facts;
+mod fingerprint;
 pub mod ids;
 pub mod instant;
 pub mod llm;
@@ -32,11 +34,13 @@ pub use action::{
     Action, ActionMove, ApprovalUse, Effect, JournalRow, NewAction, OutboxRow, OutboxState, ReevaluatedAction,
     RiskClass,
 };
+pub use actor::Actor;
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
-pub use facts::{Addressed, Facts, UrgencyOrigin};
+pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
+pub use fingerprint::{Fingerprint, FingerprintKind};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
@@ -46,13 +50,13 @@ pub use mail::{
 };
 pub use me::Me;
 pub use priority::Priority;
-pub use reading::{ExtractedTask, Reading, TaskKind};
-pub use reflection::{Reflection, RunFeedback};
+pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
+pub use reflection::{Reflection, ReflectionKind, RunFeedback};
 pub use reply::ReplyJson;
 pub use request::RequestKind;
 pub use run::{
     Change, Checkpoint, CheckpointRow, ContextDoc, EventChange, Move, NewRun, NodeName, RecordedReply, RunKind,
-    RunRecord, RunRow, RunState, RunStatus,
+    RunRecord, RunRow, RunState, RunStatus, WrittenField,
 };
 pub use secret::Secret;
 pub use since::Since;

@@ -1,8 +1,8 @@
 //! The values of the nightly job: lessons, the past they are tested on, versions of the rules, proposals.
 
 use crate::model::{
-    AccountId, Facts, Instant, ItemId, MailId, NewItem, Priority, RunId, TaskId, TaskStatus, UserId,
-    text_enum::text_enum,
+    AccountId, Actor, DecisionKind, Facts, Instant, ItemId, MailId, NewItem, Priority, RunId, TaskId, TaskStatus,
+    UserId, text_enum::text_enum,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -153,7 +153,7 @@ pub struct NightlyRow {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRulesVersion {
     /// Who made the version: `night`, `person`, `approval` or `rollback`.
-    pub who: String,
+    pub who: Actor,
     pub run_id: String,
     pub why: String,
     pub rules: String,
@@ -197,7 +197,7 @@ pub struct LearnedEntryRow {
 pub struct RulesVersionRow {
     pub version: i64,
     pub at: Instant,
-    pub who: String,
+    pub who: Actor,
     pub run_id: String,
     pub why: String,
     #[serde(skip)]
@@ -214,7 +214,7 @@ pub struct ProposalRow {
     pub edit: Value,
     pub run_id: String,
     pub evidence: Vec<i64>,
-    pub decision: String,
+    pub decision: Option<DecisionKind>,
     pub asked_at: Instant,
     /// Whether its item still waits for an answer.
     pub is_open: bool,

@@ -74,11 +74,24 @@ pub struct ExtractedTask {
     pub steps: Vec<String>,
 }
 
+text_enum! {
+    /// What a mail is warned of.
+    WarningKind {
+        /// The mail looks like an attempt to deceive: no effect because of it goes out unasked.
+        Phishing = "phishing",
+        /// It contains words that are meant for the program and not for the person.
+        Injection = "injection",
+        /// Its own date was not believed.
+        Date = "date",
+        /// Only a part of it was read.
+        Cut = "cut",
+    }
+}
+
 /// Something about a mail that a person should know before they act on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailWarning {
-    /// `phishing`, `injection`, `date` (the Date header was ignored) or `cut` (a part was too large to be read).
-    pub kind: String,
+    pub kind: WarningKind,
     pub text: String,
 }
 
@@ -106,4 +119,10 @@ pub struct Reading {
     pub urgency: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<MailWarning>,
+}
+
+impl Reading {
+    pub fn has_warning(&self, kind: WarningKind) -> bool {
+        self.warnings.iter().any(|warning| warning.kind == kind)
+    }
 }

@@ -3,7 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AccountId, Instant, Priority, RunId, TaskId, TaskStatus};
+use super::{AccountId, FactsKind, Instant, Priority, RunId, TaskId, TaskStatus, text_enum::text_enum};
+
+text_enum! {
+    /// What a line of a reflection file is about.
+    ReflectionKind { Run = "run", Correction = "correction" }
+}
 
 /// One finished run of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,12 +16,12 @@ pub struct Reflection {
     /// The version of this format.
     pub schema: u32,
     /// The kind of line, here always `run`.
-    pub kind: String,
+    pub kind: ReflectionKind,
     pub at: Instant,
     pub run_id: RunId,
     pub account: AccountId,
     pub task_id: TaskId,
-    pub task_kind: String,
+    pub task_kind: FactsKind,
     pub status: TaskStatus,
     pub priority: Priority,
     /// The rule that decided the priority.

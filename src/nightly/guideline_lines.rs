@@ -33,19 +33,19 @@ pub fn listed_domains(text: &str) -> Vec<&str> {
 
 /// Returns the lines that the replies to each domain teach. Domains with characters that could break out of a line are
 /// left out.
-pub fn derive_lines(deeds: &[ReplyOutcome]) -> Vec<String> {
+pub fn derive_lines(replies: &[ReplyOutcome]) -> Vec<String> {
     let mut by_domain: BTreeMap<&str, Vec<&ReplyOutcome>> = BTreeMap::new();
-    for deed in deeds.iter().filter(|deed| Reach::Domain(deed.domain.clone()).is_safe_to_write()) {
-        by_domain.entry(&deed.domain).or_default().push(deed);
+    for reply in replies.iter().filter(|reply| Reach::Domain(reply.domain.clone()).is_safe_to_write()) {
+        by_domain.entry(&reply.domain).or_default().push(reply);
     }
-    by_domain.into_iter().filter_map(|(domain, deeds)| derive_line(domain, &deeds)).take(MAX_LINES).collect()
+    by_domain.into_iter().filter_map(|(domain, replies)| derive_line(domain, &replies)).take(MAX_LINES).collect()
 }
 
 /// Returns the line of one domain; none when its replies show nothing in common.
-fn derive_line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
-    let all = deeds.len();
+fn derive_line(domain: &str, replies: &[&ReplyOutcome]) -> Option<String> {
+    let all = replies.len();
     let often = |count: usize| all >= MIN_REPLIES && count * 5 >= all * MIN_ALIKE_OF_FIVE;
-    let sent = || deeds.iter().filter_map(|deed| Some((deed.words_before, deed.words_after?)));
+    let sent = || replies.iter().filter_map(|reply| Some((reply.words_before, reply.words_after?)));
     let shortened: Vec<usize> = sent()
         .filter(|(before, after)| after * NOTABLE_CHANGE_ONE_IN <= before * (NOTABLE_CHANGE_ONE_IN - 1))
         .map(|(_, after)| after)
@@ -54,7 +54,7 @@ fn derive_line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
         .filter(|(before, after)| after * NOTABLE_CHANGE_ONE_IN >= before * (NOTABLE_CHANGE_ONE_IN + 1))
         .map(|(_, after)| after)
         .collect();
-    let rejected = deeds.iter().filter(|deed| deed.rejected).count();
+    let rejected = replies.iter().filter(|reply| reply.rejected).count();
     if often(shortened.len()) {
         let most = round_up_to_ten(shortened.iter().copied().max().unwrap_or_default());
         let count = shortened.len();

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{
-        Instant, ItemId, TaskId,
+        DecisionKind, Instant, ItemId, TaskId,
         nightly::{CorrectionKind, LearnedEntryRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
     rules::{LearnedEntry, Reach, RuleSet, RulesEdit, RulesEditError, apply_edits},
@@ -113,7 +113,8 @@ impl LearningInput {
         let gone = find_removed_entries(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
         let mut replies = reader.nightly().reply_outcomes(since)?;
-        replies.retain(|deed| unlearned.get(&guideline_lines::key(&deed.domain)).is_none_or(|since| deed.at > *since));
+        replies
+            .retain(|reply| unlearned.get(&guideline_lines::key(&reply.domain)).is_none_or(|since| reply.at > *since));
         Ok(Self {
             now,
             zone,
@@ -153,8 +154,8 @@ impl LearningInput {
         self.proposals.iter().any(|asked| {
             let same = asked.edit.get("key").and_then(|key| key.as_str()) == Some(&candidate.reach.key());
             same && (asked.is_open
-                || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
-                || (asked.decision == "approve" && !asked.is_closed))
+                || (asked.decision.is_none() && newest.is_some_and(|at| at <= asked.asked_at))
+                || (asked.decision == Some(DecisionKind::Approve) && !asked.is_closed))
         })
     }
 }
@@ -175,7 +176,7 @@ fn tracked_entry_from_row(row: LearnedEntryRow) -> Option<TrackedEntry> {
 /// those adopted before. Errs when the rules file is broken; then nothing is learned until it is repaired.
 pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEditError> {
     let first = parse_rules(&material.rules)?;
-    let mut desk = LearningState {
+    let mut state = LearningState {
         material,
         rules_at_start: first.clone(),
         rules_so_far: first,
@@ -183,16 +184,16 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
         outcome: LearningOutcome::default(),
     };
     let gone = find_removed_entries(&material.tracked_entries, &material.rules);
-    desk.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
-    let overruled = entry_review::review_entries(material, &desk.rules_at_start);
+    state.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
+    let overruled = entry_review::review_entries(material, &state.rules_at_start);
     let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
-    let learned = candidates::find_candidates(material, &desk.rules_at_start)
+    let learned = candidates::find_candidates(material, &state.rules_at_start)
         .into_iter()
         .filter(|new| !touched.contains(&new.reach));
     for candidate in overruled.into_iter().chain(learned) {
-        desk.try_candidate(candidate);
+        state.try_candidate(candidate);
     }
-    let LearningState { text, outcome: mut found, .. } = desk;
+    let LearningState { text, outcome: mut found, .. } = state;
     found.guidelines_lines = guideline_lines::derive_lines(&material.replies);
     found.guidelines = guideline_lines::replace_lines(&material.guidelines, &found.guidelines_lines);
     found.hits = material.tracked_entries.iter().map(|kept| material.count_hits(kept)).collect();
@@ -272,7 +273,7 @@ pub(crate) struct ApprovedProposal {
 
 /// Returns the proposals that were approved and not carried out yet. One that cannot be read is left out.
 pub(crate) fn approved_proposals(rows: &[ProposalRow]) -> Vec<ApprovedProposal> {
-    let yes = rows.iter().filter(|row| row.decision == "approve" && !row.is_closed);
+    let yes = rows.iter().filter(|row| row.decision == Some(DecisionKind::Approve) && !row.is_closed);
     let read = |row: &ProposalRow| {
         let tested = serde_json::from_value(row.edit.clone()).ok()?;
         Some(ApprovedProposal { item_id: row.item_id, tested, run_id: row.run_id.clone() })

@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, derive_edits};
 use crate::{
     model::{
-        Addressed, Facts, Instant, MailId, Priority, TaskId, TaskStatus, UrgencyOrigin,
+        Addressed, Facts, FactsKind, Instant, MailId, Priority, TaskId, TaskKind, TaskStatus, UrgencyOrigin,
         nightly::{PastMail, PastTask},
     },
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
@@ -31,7 +31,7 @@ fn facts(sender: &str, subject: &str) -> Facts {
         list_id: None,
         subject: subject.into(),
         objective: "Send the keys".into(),
-        kind: "request".into(),
+        kind: FactsKind::Task(TaskKind::Request),
         language: "en".into(),
         amount: None,
         due_at: None,

@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use crate::model::{
-    AccountMode, Action, ActionMove, Approval, ApprovalUse, Effect, Instant, Mail, OutboxState, RiskClass,
+    AccountMode, Action, ActionMove, Actor, Approval, ApprovalUse, Effect, Instant, Mail, OutboxState, RiskClass,
 };
 
 /// Upper bound of the retry backoff.
@@ -104,7 +104,7 @@ impl PendingEffect {
             to,
             result: result.to_owned(),
             handle: String::new(),
-            who: "outbox".into(),
+            who: Actor::Outbox,
             at,
             is_database_row: false,
             approval: ApprovalUse::None,

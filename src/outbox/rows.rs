@@ -6,7 +6,7 @@ use super::{
     pending_effect::{AttemptOutcome, PendingEffect},
 };
 use crate::{
-    model::{AccountMode, ActionId, ActionMove, Effect, Instant, NewAction, OutboxState},
+    model::{AccountMode, ActionId, ActionMove, Effect, Instant, NewAction, OutboxState, WarningKind},
     store::{Result, SkipUnreadable as _, Store, StoreError, Write},
 };
 
@@ -53,7 +53,8 @@ impl OutboxRows {
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
                 paused: reader.settings().is_paused()?,
                 is_obsolete: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
-                phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
+                // Without a task nobody can say that its mail was harmless.
+                phishing: task.is_none_or(|task| task.task.context.has_warning(WarningKind::Phishing)),
                 action: row.action,
             })
         })

@@ -47,7 +47,8 @@ pub struct AccountPermissions {
     pub mode: AccountMode,
     pub labels: Vec<String>,
     /// The policy at that time.
-    pub charter: EffectPolicy,
+    #[serde(rename = "charter")]
+    pub policy: EffectPolicy,
     pub epoch: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Instant>,
@@ -133,13 +134,16 @@ pub fn judge_action(action: Action, situation: &PolicyContext<'_>) -> PolicyVerd
 /// Approves what follows a message that was sent under this approval, such as its calendar event, for exactly the same
 /// action. The approval was used, so neither its age nor a new policy changes what it was given for.
 pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) -> Option<Box<ApprovedAction>> {
-    let same = approval.used && approval.sha256 == action.sha256();
+    let same = approval.used && is_for(approval, &action);
     same.then(|| Box::new(ApprovedAction { action, class }))
 }
 
 /// Returns whether the allow-list lets the message go without asking. An entry stands for one person: the verified
 /// sender of the mail at hand must be that person, and every recipient that sender or the person themselves, because
 /// anyone else in the mail is whatever its author put there. Words of a model are always shown first.
+fn is_for(approval: &Approval, action: &Action) -> bool {
+    action.sha256().is_ok_and(|sha256| sha256 == approval.sha256)
+}
 fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
     let Some(sender) = recipient::normalise_address(&mail.from.addr) else { return false };
@@ -169,7 +173,7 @@ fn predates_restore(action: &Action, situation: &PolicyContext<'_>) -> bool {
 fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option<&'static str>> {
     let approval = situation.approval.ok_or(None)?;
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
-    let wrong = if approval.sha256 != action.sha256() {
+    let wrong = if !is_for(approval, action) {
         "the approval was for something else"
     } else if !approval.door.may_approve() {
         "an approval through this interface does not count"

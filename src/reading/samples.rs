@@ -8,7 +8,7 @@ use mail_parser::{HeaderValue, MessageParser, MimeHeaders as _};
 
 use super::{ReadContext, read};
 use crate::model::{
-    Address, Attachment, Instant, Mail, Me, Reading,
+    Address, Attachment, Instant, Mail, Me, Reading, WarningKind,
     mail::{Invite, Link},
 };
 
@@ -212,9 +212,11 @@ fn every_sample_becomes_what_it_should() {
 
 #[test]
 fn warnings_stand_beside_the_reading() {
-    for (name, expected) in
-        [("04-bank-alert", vec![]), ("16-phishing", vec!["phishing"]), ("17-injection", vec!["injection"])]
-    {
+    for (name, expected) in [
+        ("04-bank-alert", vec![]),
+        ("16-phishing", vec![WarningKind::Phishing]),
+        ("17-injection", vec![WarningKind::Injection]),
+    ] {
         let kinds: Vec<_> = read_sample(name).warnings.into_iter().map(|warning| warning.kind).collect();
         assert_eq!(kinds, expected, "{name}");
     }

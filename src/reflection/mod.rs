@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::{
     failpoint,
-    model::{Reflection, nightly::CorrectionRow},
+    model::{Reflection, ReflectionKind, nightly::CorrectionRow},
     regular_file,
     store::{Result, Store},
 };
@@ -37,7 +37,10 @@ impl ReflectionFiles {
 
     /// Appends the line of a run after its commit. If that fails, the next start writes it ([`Self::reconcile`]).
     pub fn append(&self, day: &str, line: &Reflection) {
-        self.append_line(day, &serde_json::to_string(line).unwrap_or_default());
+        match serde_json::to_string(line) {
+            Ok(line) => self.append_line(day, &line),
+            Err(error) => tracing::warn!(%error, "a reflection could not be encoded; its file has no line for it"),
+        }
     }
 
     /// Appends the lines of corrections that are not in their file yet.
@@ -62,7 +65,7 @@ impl ReflectionFiles {
         let day = row.at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string();
         let line = json!({
             "schema": 1,
-            "kind": "correction",
+            "kind": ReflectionKind::Correction,
             "at": row.at,
             "correction": row.correction,
             "account": row.account,

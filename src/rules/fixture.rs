@@ -2,7 +2,7 @@
 
 use chrono::Duration;
 
-use crate::model::{Addressed, Facts, Instant, UrgencyOrigin};
+use crate::model::{Addressed, Facts, FactsKind, Instant, TaskKind, UrgencyOrigin};
 
 pub(super) fn now() -> Instant {
     "2025-06-23T09:00:00Z".parse().unwrap()
@@ -19,7 +19,7 @@ pub(super) fn facts() -> Facts {
         list_id: None,
         subject: "Your Invoice 4711".into(),
         objective: "Pay invoice 4711".into(),
-        kind: "invoice".into(),
+        kind: FactsKind::Task(TaskKind::Invoice),
         language: "en".into(),
         amount: Some(250.0),
         due_at: Some(now().plus(Duration::hours(30))),

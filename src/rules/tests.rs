@@ -6,7 +6,7 @@ use super::{
     BUILT_IN, RuleSet,
     fixture::{facts, now},
 };
-use crate::model::{Addressed, Facts, Priority};
+use crate::model::{Addressed, Facts, FactsKind, Priority, TaskKind};
 
 use Priority::{Critical, High, Low, Med};
 
@@ -19,7 +19,7 @@ fn stranger() -> Facts {
         known_contact: false,
         subject: "A favour".into(),
         objective: "Send the slides to Sam".into(),
-        kind: "request".into(),
+        kind: FactsKind::Task(TaskKind::Request),
         amount: None,
         due_at: None,
         urgency: 0.2,
@@ -64,7 +64,7 @@ fn who_wrote_counts_only_when_verified() {
 
 #[test]
 fn money_and_time() {
-    let invoice = |facts: &mut Facts| facts.kind = "invoice".into();
+    let invoice = |facts: &mut Facts| facts.kind = FactsKind::Task(TaskKind::Invoice);
     check("an invoice by its kind", invoice, Med, "invoice");
     check("an invoice by its words", |facts| facts.objective = "Pay invoice 4711".into(), Med, "bookkeeping");
     for (hours, level, rule) in [
@@ -76,7 +76,7 @@ fn money_and_time() {
         let due = |facts: &mut Facts| facts.due_at = Some(now().plus(Duration::hours(hours)));
         check(&format!("due in {hours} hours"), due, level, rule);
     }
-    check("a meeting", |facts| facts.kind = "meeting".into(), Med, "meeting");
+    check("a meeting", |facts| facts.kind = FactsKind::Task(TaskKind::Meeting), Med, "meeting");
     check("urgent words", |facts| facts.urgency = 0.8, High, "fuzzy-urgency");
     check("nearly urgent words", |facts| facts.urgency = 0.79, Low, "default");
 }
@@ -84,7 +84,7 @@ fn money_and_time() {
 #[test]
 fn alarms() {
     let outage = |facts: &mut Facts| {
-        facts.kind = "alert".into();
+        facts.kind = FactsKind::Task(TaskKind::Alert);
         facts.subject = "Production is down".into();
     };
     check("an outage, says a stranger", outage, High, "outage");
@@ -99,7 +99,7 @@ fn alarms() {
     };
     check("an outage, says a colleague", known, Critical, "outage-known");
     let security = |facts: &mut Facts| {
-        facts.kind = "alert".into();
+        facts.kind = FactsKind::Task(TaskKind::Alert);
         facts.subject = "New sign-in to your account".into();
     };
     check("a security alert nobody vouches for", security, Low, "default");

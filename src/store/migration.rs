@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0015_overruled", include_str!("../../migrations/0015_overruled.sql")),
     ("0016_reminders", include_str!("../../migrations/0016_reminders.sql")),
     ("0017_types", include_str!("../../migrations/0017_types.sql")),
+    ("0018_words", include_str!("../../migrations/0018_words.sql")),
 ];
 
 /// Migrates the database to the newest schema. Before each step on a database with content, a copy goes to `backups`.

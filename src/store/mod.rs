@@ -92,7 +92,7 @@ impl Store {
         migration::check_schema_version(&connection, migration::MIGRATIONS)?;
         connection::configure_writer(&connection)?;
         migration::migrate(&connection, migration::MIGRATIONS, backups)?;
-        let (orders, queue) = mpsc::channel();
+        let (write_queue, queue) = mpsc::channel();
         let in_flight = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&in_flight);
         let thread = std::thread::Builder::new()
@@ -101,7 +101,7 @@ impl Store {
             .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
         Ok(Self(Arc::new(StoreInner {
             path: path.to_owned(),
-            write_queue: Some(orders),
+            write_queue: Some(write_queue),
             writer_thread: Mutex::new(Some(thread)),
             idle_readers: Mutex::default(),
             read_permits: Semaphore::new(MAX_READERS),
@@ -126,9 +126,9 @@ impl Store {
     pub fn enqueue(&self, write: Write) -> Result<PendingWrite> {
         let prepared = prepared::prepare(&write, self.0.embed.get())?;
         let alone = self.0.in_flight.load(Ordering::Relaxed) <= 1;
-        let (order, pending) = commit_outcome::create_queued_write(write, prepared, alone);
-        let orders = self.0.write_queue.as_ref().ok_or(StoreError::Stopped)?;
-        orders.send(order).map_err(|_| StoreError::Stopped)?;
+        let (queued, pending) = commit_outcome::create_queued_write(write, prepared, alone);
+        let queue = self.0.write_queue.as_ref().ok_or(StoreError::Stopped)?;
+        queue.send(queued).map_err(|_| StoreError::Stopped)?;
         Ok(pending)
     }
 

@@ -15,7 +15,7 @@ use crate::{
 use crate::{
     document::{int8_vector, snippet},
     followup::fingerprint,
-    model::{Change, Mail, RunState, Task, TaskContext},
+    model::{Change, Fingerprint, Mail, RunState, Task, TaskContext},
 };
 
 /// The number of characters of a mail that are indexed. The beginning is enough to find a long mail again.
@@ -50,7 +50,7 @@ pub(super) struct EncodedMail {
     pub(super) body: String,
     pub(super) search_entry: SearchEntry,
     /// The fingerprint of the mail (see [`fingerprint`]); none for a mail without words.
-    pub(super) fingerprint: Option<String>,
+    pub(super) fingerprint: Option<Fingerprint>,
 }
 
 /// What a document is found by: words and vectors.

@@ -23,7 +23,7 @@ use super::{
     },
 };
 use crate::model::{
-    AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
+    AccountCondition, AccountId, AccountMode, ActionId, Actor, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
 };
 use crate::{
     document::EmbeddedDocument,
@@ -40,7 +40,11 @@ pub enum Write {
     /// Adds an account. One that exists already is left unchanged.
     OpenAccount(Account),
     /// Changes the mode of an account. Retiring it cancels its open tasks.
-    SetMode { account: AccountId, mode: AccountMode, at: Instant },
+    SetMode {
+        account: AccountId,
+        mode: AccountMode,
+        at: Instant,
+    },
     /// Enters the messages of a poll into the ledger and opens a run for each new mail, with the cursor of the source.
     RecordArrivals(Box<Arrivals>),
     /// Opens a run. One that exists already is left unchanged.
@@ -48,7 +52,12 @@ pub enum Write {
     /// Stores everything that one node did: changes, replies, effects, items and the next node.
     Checkpoint(Arc<Checkpoint>),
     /// Ends a run outside its nodes. A run that is parked leaves an item for a person.
-    EndRun { run_id: RunId, status: RunStatus, reason: String, at: Instant },
+    EndRun {
+        run_id: RunId,
+        status: RunStatus,
+        reason: String,
+        at: Instant,
+    },
     /// Moves an effect of the outbox to another state, if it is still in the expected one.
     MoveAction(Box<ActionMove>),
     /// Adds a task by hand, or applies a person's edit of a task.
@@ -64,19 +73,40 @@ pub enum Write {
     /// Stores the verdict of a new policy on an action that waits for approval.
     ReevaluateAction(Box<ReevaluatedAction>),
     /// Puts an open item off until then; none ends the snooze.
-    SnoozeItem { item_id: ItemId, until: Option<Instant>, at: Instant },
+    SnoozeItem {
+        item_id: ItemId,
+        until: Option<Instant>,
+        at: Instant,
+    },
+    RevokeApproval {
+        item_id: ItemId,
+        who: Actor,
+        at: Instant,
+    },
+    ExpireOverdueItems {
+        at: Instant,
+    },
+    MarkItemsReminded {
+        items: Vec<ItemId>,
+        at: Instant,
+    },
     /// Revokes an approval within its grace.
-    RevokeApproval { item_id: ItemId, who: String, at: Instant },
     /// Expires items that nobody answered in time. No answer counts as a no.
-    ExpireOverdueItems { at: Instant },
     /// Records that a person was told that these items will expire.
-    MarkItemsReminded { items: Vec<ItemId>, at: Instant },
     /// Stores the reply and the cost of a model call, before anybody uses the reply.
     RecordModelCall(Box<NewModelCall>),
     /// Sets a run aside that cannot go on now, with the reason and the time of the next try.
-    DeferRun { run_id: RunId, reason: String, until: Instant, at: Instant },
+    DeferRun {
+        run_id: RunId,
+        reason: String,
+        until: Instant,
+        at: Instant,
+    },
     /// Pauses all effects, or resumes them.
-    SetPaused { on: bool, at: Instant },
+    SetPaused {
+        on: bool,
+        at: Instant,
+    },
     /// Starts a new epoch after a restore: approvals are void, open effects are of unknown outcome, accounts only
     /// observe.
     StartEpoch {
@@ -86,15 +116,31 @@ pub enum Write {
         at: Instant,
     },
     /// Records that an effect is about to be undone, or, with `done`, that it was undone.
-    RecordUndo { action_id: ActionId, done: bool, at: Instant },
+    RecordUndo {
+        action_id: ActionId,
+        done: bool,
+        at: Instant,
+    },
     /// Leaves a request for the running daemon.
-    AddRequest { kind: RequestKind, at: Instant },
+    AddRequest {
+        kind: RequestKind,
+        at: Instant,
+    },
     /// Marks a request as being worked, or, with an answer, as answered.
-    UpdateRequest { request: i64, answer: Option<String> },
+    UpdateRequest {
+        request: i64,
+        answer: Option<String>,
+    },
     /// Marks reminders as shown, after they were shown.
-    MarkRemindersShown { shown: Vec<ShownReminder>, at: Instant },
+    MarkRemindersShown {
+        shown: Vec<ShownReminder>,
+        at: Instant,
+    },
     /// Stores a named value, replacing the one before.
-    StoreSetting { name: String, value: String },
+    StoreSetting {
+        name: String,
+        value: String,
+    },
     /// Stores how an account that is reached over a network is doing.
     RecordAccountCondition(AccountCondition),
     /// Claims a date for the nightly job, so that there is one run of it.
@@ -106,17 +152,26 @@ pub enum Write {
     /// Marks the intended version as live, after the files were replaced.
     MarkRulesVersionLive(Box<LiveRulesVersion>, Instant),
     /// Discards the intended version, because the files were not replaced.
-    DiscardIntendedRulesVersion { version: i64 },
+    DiscardIntendedRulesVersion {
+        version: i64,
+    },
     /// Cancels the newer of two tasks that are the same.
     CancelDuplicateTask(DuplicateTasks, Instant),
     /// Closes a proposal that was decided and cannot be carried out any more.
-    CloseProposal { item_id: ItemId, outcome: String, at: Instant },
+    CloseProposal {
+        item_id: ItemId,
+        outcome: String,
+        at: Instant,
+    },
     /// Rebuilds the full-text index from the stored mails and tasks.
     RebuildSearchIndex,
     /// Stores vectors of documents that were due for them.
     RecordEmbeddings(Vec<EmbeddedDocument>),
     /// Deletes the vectors of these documents; with `reembed`, they are made again.
-    DeleteVectors { docs: Vec<String>, reembed: bool },
+    DeleteVectors {
+        docs: Vec<String>,
+        reembed: bool,
+    },
     /// Deletes all vectors. Their documents stay, and can still be found by words.
     DeleteAllVectors,
     /// Deletes all vectors and marks every document as due, because the place or the embedder has changed.
@@ -269,7 +324,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::EditAction(edit), _) => decision::edit_action(session, edit),
         (Write::ReevaluateAction(judged), _) => approval::reevaluate_action(session, judged),
         (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
-        (Write::RevokeApproval { item_id, who, at }, _) => decision::revoke_approval(session, *item_id, who, *at),
+        (Write::RevokeApproval { item_id, who, at }, _) => decision::revoke_approval(session, *item_id, *who, *at),
         (Write::ExpireOverdueItems { at }, _) => {
             return decision::expire_overdue_items(session, *at).map(Receipt::Runs);
         }
@@ -293,7 +348,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::DiscardIntendedRulesVersion { version }, _) => {
             rules_version::discard_intended_version(session, *version)
         }
-        (Write::CancelDuplicateTask(twins, at), _) => nightly::cancel_duplicate_task(session, twins, *at),
+        (Write::CancelDuplicateTask(duplicates, at), _) => nightly::cancel_duplicate_task(session, duplicates, *at),
         (Write::CloseProposal { item_id, outcome, at }, _) => {
             rules_version::close_proposal(session, *item_id, outcome, *at)
         }

@@ -30,21 +30,21 @@ const MAX_GAP_BETWEEN_WRITES: Duration = Duration::from_micros(80);
 const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
 /// Runs until the queue is closed, and then closes the connection. `counted` receives the number of writes in flight.
-pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
+pub(super) fn run(session: Session, queue: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
     // The first batch has nothing to go by, and waits for nobody.
     let mut habit = LastCommit { in_flight: 1, has_backlog: false, commit_time: Duration::ZERO };
     loop {
         if waiting.is_empty() {
-            let Some(first) = next_write(orders) else { break };
+            let Some(first) = next_write(queue) else { break };
             waiting.push(first);
         }
         let begun = Instant::now();
         let mut batch = Batch { writes: std::mem::take(&mut waiting), idle: Duration::ZERO };
-        let outcomes = commit_batch(&session, &mut batch, orders, habit);
+        let outcomes = commit_batch(&session, &mut batch, queue, habit);
         habit.commit_time = begun.elapsed().saturating_sub(batch.idle);
         // Writes that come before the batch is answered are in flight beside it.
-        waiting.extend(orders.try_iter().take(LARGEST_BATCH));
+        waiting.extend(queue.try_iter().take(LARGEST_BATCH));
         habit.has_backlog = waiting.len() * 2 >= batch.writes.len();
         habit.in_flight = batch.writes.len() + waiting.len();
         counted.store(habit.in_flight, Ordering::Relaxed);
@@ -74,13 +74,13 @@ struct Batch {
 
 /// Returns the next write, or none when the queue is closed. Polls for a moment before it sleeps: a caller that was
 /// just answered often writes again at once, and waking a thread takes longer than that.
-fn next_write(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
+fn next_write(queue: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
     let patience = Instant::now() + SPIN_BEFORE_SLEEP;
     loop {
-        match orders.try_recv() {
-            Ok(order) => return Some(order),
+        match queue.try_recv() {
+            Ok(queued) => return Some(queued),
             Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) if Instant::now() >= patience => return orders.recv().ok(),
+            Err(TryRecvError::Empty) if Instant::now() >= patience => return queue.recv().ok(),
             Err(TryRecvError::Empty) => std::thread::yield_now(),
         }
     }
@@ -90,10 +90,10 @@ impl Batch {
     /// Adds the writes that have come, and returns the index of the first of them; none when the batch is complete. As
     /// many writes as were in flight a moment ago are likely to come again, and sharing a commit is cheaper than
     /// another one, so they are waited for while they keep coming, at most half as long as a commit takes.
-    fn gather_more(&mut self, orders: &Receiver<QueuedWrite>, habit: LastCommit) -> Option<usize> {
+    fn gather_more(&mut self, queue: &Receiver<QueuedWrite>, habit: LastCommit) -> Option<usize> {
         let (begun, before) = (Instant::now(), self.writes.len());
         loop {
-            self.writes.extend(orders.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
+            self.writes.extend(queue.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
             if self.writes.len() > before {
                 self.idle += begun.elapsed();
                 return Some(before);
@@ -114,10 +114,10 @@ impl Batch {
 fn commit_batch(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<QueuedWrite>,
+    queue: &Receiver<QueuedWrite>,
     habit: LastCommit,
 ) -> Vec<Result<Receipt>> {
-    run_transaction(session, batch, orders, habit).unwrap_or_else(|error| {
+    run_transaction(session, batch, queue, habit).unwrap_or_else(|error| {
         session.discard_pending_tokens();
         if !session.is_autocommit() {
             drop(session.execute_batch("ROLLBACK"));
@@ -132,11 +132,11 @@ fn commit_batch(
 fn run_transaction(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<QueuedWrite>,
+    queue: &Receiver<QueuedWrite>,
     habit: LastCommit,
 ) -> Result<Vec<Result<Receipt>>> {
     execute(session, "BEGIN IMMEDIATE")?;
-    if let Some(receipts) = perform_all(session, batch, orders, habit)
+    if let Some(receipts) = perform_all(session, batch, queue, habit)
         && session.flush_pending_tokens().is_ok()
     {
         commit_transaction(session, &batch.writes)?;
@@ -147,7 +147,8 @@ fn run_transaction(
         execute(session, "ROLLBACK")?;
     }
     execute(session, "BEGIN IMMEDIATE")?;
-    let outcomes = batch.writes.iter().map(|order| perform_in_savepoint(session, order)).collect::<Result<Vec<_>>>()?;
+    let outcomes =
+        batch.writes.iter().map(|queued| perform_in_savepoint(session, queued)).collect::<Result<Vec<_>>>()?;
     commit_transaction(session, &batch.writes)?;
     Ok(outcomes)
 }
@@ -156,7 +157,7 @@ fn run_transaction(
 fn perform_all(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<QueuedWrite>,
+    queue: &Receiver<QueuedWrite>,
     habit: LastCommit,
 ) -> Option<Vec<Receipt>> {
     let mut receipts = Vec::new();
@@ -165,18 +166,18 @@ fn perform_all(
         let fresh = batch.writes.get_mut(begin_at..)?;
         // The writes are concurrent, so any order is right, except among the checkpoints of one run. The sort is stable
         // and keeps those.
-        fresh.sort_by_key(|order| order.write.batch_sort_key());
-        for order in fresh {
-            receipts.push(perform_catching_panic(session, order).ok()?);
+        fresh.sort_by_key(|queued| queued.write.batch_sort_key());
+        for queued in fresh {
+            receipts.push(perform_catching_panic(session, queued).ok()?);
         }
-        begin = batch.gather_more(orders, habit);
+        begin = batch.gather_more(queue, habit);
     }
     Some(receipts)
 }
 
 /// Commits, with a failpoint before and after for every write of the batch.
 fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
-    let pass = |when| batch.iter().for_each(|order| failpoint::hit_commit(order.write.name(), when));
+    let pass = |when| batch.iter().for_each(|queued| failpoint::hit_commit(queued.write.name(), when));
     pass("before");
     execute(session, "COMMIT")?;
     pass("after");
@@ -184,9 +185,9 @@ fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
 }
 
 /// Performs one write in a savepoint. The outer error fails the whole batch, the inner one only this write.
-fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
+fn perform_in_savepoint(session: &Session, queued: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
-    match perform_catching_panic(session, order).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
+    match perform_catching_panic(session, queued).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
         // On a full disk or a lock, SQLite may have rolled the whole transaction back: nothing of the batch is stored.
         Err(error) if error.is_transient() || session.is_autocommit() => Err(error),
         outcome => {
@@ -201,8 +202,8 @@ fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result
 }
 
 /// Performs a write; a panic becomes a refusal of this write.
-fn perform_catching_panic(session: &Session, order: &QueuedWrite) -> Result<Receipt> {
-    catch_unwind(AssertUnwindSafe(|| perform_write(session, &order.write, &order.prepared)))
+fn perform_catching_panic(session: &Session, queued: &QueuedWrite) -> Result<Receipt> {
+    catch_unwind(AssertUnwindSafe(|| perform_write(session, &queued.write, &queued.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }
 

@@ -14,7 +14,7 @@ impl Tool for Label {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        let label = input.facts.kind.clone();
+        let label = input.facts.kind.to_string();
         let output = json!({ "label": label });
         Ok(ToolOutcome::request_effect(Effect::Label { label }, output, &[("label", Origin::Template)]))
     }

@@ -4,7 +4,7 @@ use chrono::{Duration, NaiveDate, TimeZone};
 use serde_json::json;
 
 use super::{Tool, ToolError, ToolInput, ToolOutcome};
-use crate::model::{Effect, Instant, Me, Recurrence, TaskKind, action::Origin};
+use crate::model::{Effect, FactsKind, Instant, Me, Recurrence, TaskKind, action::Origin};
 
 /// When a task without a deadline is brought up again.
 const WITHOUT_DEADLINE: Duration = Duration::days(3);
@@ -23,14 +23,14 @@ impl Tool for Remind {
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let at = reminder_time(&ReminderRequest {
-            kind: &input.facts.kind,
+            kind: input.facts.kind,
             due: input.facts.due_at,
             deadline: input.task.context.deadline.as_deref(),
             me: input.me,
             now: input.now,
         });
         let said = input.task.context.more.get("evidence").and_then(|text| text.as_str());
-        let every = said.filter(|_| is_reminder(&input.facts.kind)).and_then(Recurrence::find_in_text);
+        let every = said.filter(|_| is_reminder(input.facts.kind)).and_then(Recurrence::find_in_text);
         let effect = Effect::Remind { at, text: input.task.objective.clone(), every };
         let output = match every {
             Some(every) => json!({ "remind_at": at, "every": every }),
@@ -43,7 +43,7 @@ impl Tool for Remind {
 /// What the time of a reminder depends on.
 pub struct ReminderRequest<'a> {
     /// The kind of the task.
-    pub kind: &'a str,
+    pub kind: FactsKind,
     pub due: Option<Instant>,
     /// The deadline as it was said: a day, or a day with its hour.
     pub deadline: Option<&'a str>,
@@ -52,8 +52,8 @@ pub struct ReminderRequest<'a> {
 }
 
 /// Returns whether a task of this kind is nothing but a reminder, which is done once it was shown.
-pub fn is_reminder(kind: &str) -> bool {
-    kind == TaskKind::Reminder.as_str()
+pub fn is_reminder(kind: FactsKind) -> bool {
+    kind == FactsKind::Task(TaskKind::Reminder)
 }
 
 /// Returns when the reminder comes. One that the person asked for comes at its time, or on the morning of its day; one

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::{BusyTimes, Registry, ThreadMail, ToolInput, ToolOutcome};
 use crate::{
-    model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin},
+    model::{Address, Addressed, Effect, Facts, FactsKind, Instant, Mail, Me, Task, TaskKind, UrgencyOrigin},
     source::CalendarLookup,
 };
 
@@ -25,7 +25,7 @@ pub(super) fn me() -> Me {
     }
 }
 
-fn facts(kind: &str, due: Option<&str>) -> Facts {
+fn facts(kind: TaskKind, due: Option<&str>) -> Facts {
     Facts {
         sender: "dana@work.example".into(),
         sender_domain: "work.example".into(),
@@ -35,7 +35,7 @@ fn facts(kind: &str, due: Option<&str>) -> Facts {
         list_id: None,
         subject: "s".into(),
         objective: "o".into(),
-        kind: kind.into(),
+        kind: FactsKind::Task(kind),
         language: "en".into(),
         amount: Some(12.5),
         due_at: due.map(at),
@@ -88,7 +88,7 @@ fn effect(outcome: ToolOutcome) -> Effect {
 #[test]
 fn slots_lie_on_working_days_inside_working_hours() {
     let ToolOutcome::Output(output) =
-        run("propose_time_slots", &task("Meet", Value::Null), &facts("meeting", None), None)
+        run("propose_time_slots", &task("Meet", Value::Null), &facts(TaskKind::Meeting, None), None)
     else {
         panic!("slots are an output");
     };
@@ -100,23 +100,24 @@ fn slots_lie_on_working_days_inside_working_hours() {
 
 #[test]
 fn reminders_come_before_the_deadline_and_never_in_the_past() {
-    let remind_of = |task: &Task, kind: &str, due: Option<&str>| match run("remind", task, &facts(kind, due), None) {
+    let remind_of = |task: &Task, kind: TaskKind, due: Option<&str>| match run("remind", task, &facts(kind, due), None)
+    {
         ToolOutcome::Effect(wished) => match wished.effect {
             Effect::Remind { at, .. } => at.to_string(),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
     };
-    let remind = |kind: &str, due: Option<&str>| remind_of(&task("Do it", Value::Null), kind, due);
-    assert_eq!(remind("request", Some("2026-11-20T12:00:00Z")), "2026-11-19T12:00:00Z");
-    assert_eq!(remind("request", Some("2026-11-13T15:00:00Z")), "2026-11-13T13:00:00Z");
-    assert_eq!(remind("request", Some("2026-11-01T15:00:00Z")), "2026-11-13T09:00:00Z");
-    assert_eq!(remind("reminder", Some("2026-11-20T12:00:00Z")), "2026-11-20T12:00:00Z");
-    assert_eq!(remind("request", None), "2026-11-16T09:00:00Z");
+    let remind = |kind: TaskKind, due: Option<&str>| remind_of(&task("Do it", Value::Null), kind, due);
+    assert_eq!(remind(TaskKind::Request, Some("2026-11-20T12:00:00Z")), "2026-11-19T12:00:00Z");
+    assert_eq!(remind(TaskKind::Request, Some("2026-11-13T15:00:00Z")), "2026-11-13T13:00:00Z");
+    assert_eq!(remind(TaskKind::Request, Some("2026-11-01T15:00:00Z")), "2026-11-13T09:00:00Z");
+    assert_eq!(remind(TaskKind::Reminder, Some("2026-11-20T12:00:00Z")), "2026-11-20T12:00:00Z");
+    assert_eq!(remind(TaskKind::Request, None), "2026-11-16T09:00:00Z");
     let mut by_a_day = task("Do it", Value::Null);
     by_a_day.context.deadline = Some("2026-11-20".into());
     assert_eq!(
-        remind_of(&by_a_day, "reminder", Some("2026-11-20T16:00:00Z")),
+        remind_of(&by_a_day, TaskKind::Reminder, Some("2026-11-20T16:00:00Z")),
         "2026-11-20T08:00:00Z",
         "in the morning"
     );
@@ -133,7 +134,7 @@ fn a_draft_threads_and_carries_the_proposed_times() {
     };
     let slots = json!({"propose_time_slots": {"slots": [{"start": "2026-11-16T10:00:00+01:00", "end": "2026-11-16T10:30:00+01:00"}]}});
     let Effect::Draft { message } =
-        effect(run("draft_reply", &task("Meet", slots), &facts("meeting", None), Some(&mail)))
+        effect(run("draft_reply", &task("Meet", slots), &facts(TaskKind::Meeting, None), Some(&mail)))
     else {
         panic!("a draft is an effect");
     };
@@ -144,10 +145,10 @@ fn a_draft_threads_and_carries_the_proposed_times() {
     {
         assert!(message.mime.contains(line), "{line} in\n{}", message.mime);
     }
-    let again = run("draft_reply", &task("Meet", Value::Null), &facts("meeting", None), Some(&mail));
+    let again = run("draft_reply", &task("Meet", Value::Null), &facts(TaskKind::Meeting, None), Some(&mail));
     assert_eq!(
         again,
-        run("draft_reply", &task("Meet", Value::Null), &facts("meeting", None), Some(&mail)),
+        run("draft_reply", &task("Meet", Value::Null), &facts(TaskKind::Meeting, None), Some(&mail)),
         "every byte is fixed"
     );
 }
@@ -155,7 +156,7 @@ fn a_draft_threads_and_carries_the_proposed_times() {
 #[test]
 fn an_invoice_is_recorded_with_what_the_mail_said() {
     let Effect::RecordInvoice { invoice } =
-        effect(run("record_invoice", &task("Pay", Value::Null), &facts("invoice", None), None))
+        effect(run("record_invoice", &task("Pay", Value::Null), &facts(TaskKind::Invoice, None), None))
     else {
         panic!("an invoice is an effect");
     };
@@ -167,7 +168,8 @@ fn an_invoice_is_recorded_with_what_the_mail_said() {
 
 #[test]
 fn a_thread_is_summed_up_by_first_sentences() {
-    let ToolOutcome::Output(output) = run("summarise_thread", &task("Sum", Value::Null), &facts("summary", None), None)
+    let ToolOutcome::Output(output) =
+        run("summarise_thread", &task("Sum", Value::Null), &facts(TaskKind::Summary, None), None)
     else {
         panic!("a summary is an output");
     };

@@ -169,7 +169,7 @@ fn an_attacker_gets_nothing_risky_done() {
     let home = TestHome::observing();
     let cases = cases(4_000);
     let mut attacker = Attacker { dice: SeededRandom::thrown("attacker"), now: home.clock.now() };
-    let charter = EffectPolicy::parse(&format!("allow: [{DANA}]")).unwrap();
+    let policy = EffectPolicy::parse(&format!("allow: [{DANA}]")).unwrap();
     let (own, labels) = ([OWN.to_owned()], ["invoice".to_owned()]);
     let mut tally = std::collections::BTreeMap::new();
     for nth in 0..cases {
@@ -181,7 +181,7 @@ fn an_attacker_gets_nothing_risky_done() {
             labels: &labels,
             is_phishing: phishing,
             own: &own,
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 0,
             restored_at: None,

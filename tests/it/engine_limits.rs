@@ -112,7 +112,7 @@ async fn a_task_cancelled_under_its_run_stays_cancelled() {
     for at in [
         (|call: &Call| matches!(call, Call::Rank { .. })) as fn(&Call) -> bool,
         |call| matches!(call, Call::Recall { .. }),
-        |call| *call == Call::Standing,
+        |call| *call == Call::AccountPermissions,
         |call| matches!(call, Call::Effect { .. }),
     ] {
         let home = overtaken_at(at, TaskEditKind::Cancel).await;
@@ -127,8 +127,11 @@ async fn a_task_cancelled_under_its_run_stays_cancelled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
-    let home =
-        overtaken_at(|call| *call == Call::Standing, TaskEditKind::Objective("Tell Tom to keep the keys".into())).await;
+    let home = overtaken_at(
+        |call| *call == Call::AccountPermissions,
+        TaskEditKind::Objective("Tell Tom to keep the keys".into()),
+    )
+    .await;
     assert_eq!(
         home.sql("SELECT objective, status, result_summary FROM tasks"),
         [["Tell Tom to keep the keys", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]

@@ -50,7 +50,12 @@ async fn mail_of_an_earlier_version_is_known_again() {
     let database = home.database();
     database.execute("UPDATE mail SET content_sha256 = ?1", [&mail.former_content_sha256]).unwrap();
     let (now, then) = (fingerprint::of_mail(&mail), fingerprint::former_of_mail(&mail));
-    assert_eq!(database.execute("UPDATE task_mark SET mark = ?2 WHERE mark = ?1", (now, then)).unwrap(), 1);
+    assert_eq!(
+        database
+            .execute("UPDATE task_mark SET mark = ?2 WHERE mark = ?1", (now.unwrap().as_str(), then.unwrap().as_str()))
+            .unwrap(),
+        1
+    );
     drop(database);
     home.deliver("b", &raw);
     home.deliver("c", handed_on("m2", "Pay 10 to Bob"));

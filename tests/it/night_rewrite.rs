@@ -183,7 +183,7 @@ async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
     assert!(app.approvals().approve(&unseen).await.is_err(), "a yes names what was seen, also of a rule");
     app.approvals().approve(item).await.unwrap();
     assert!(rules(&home).contains("cap: low"), "{}", rules(&home));
-    assert_eq!(app.rules().history().await.unwrap()[0].row.who, "approval");
+    assert_eq!(app.rules().history().await.unwrap()[0].row.who, adjutant::model::Actor::Approval);
     home.must_be_sound().await;
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use adjutant::{
     graph::node::writable_fields,
-    model::{NodeName, TaskStatus},
+    model::{NodeName, TaskStatus, WrittenField},
 };
 
 use crate::support::test_home::TestHome;
@@ -32,7 +32,7 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
     home.post(&folder.body("Create a folder for the Acme project.\n"));
     home.once().await;
     let app = home.app().await;
-    let mut seen: BTreeSet<(NodeName, &str)> = BTreeSet::new();
+    let mut seen: BTreeSet<(NodeName, WrittenField)> = BTreeSet::new();
     for run in app.runs().list(None, 1000).await.unwrap() {
         let detail = app.runs().detail(&run.run_id.to_string()).await.unwrap();
         assert!(!detail.checkpoints.is_empty(), "{}", run.run_id);
@@ -44,7 +44,7 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
             }
         }
     }
-    let expected: BTreeSet<(NodeName, &str)> =
+    let expected: BTreeSet<(NodeName, WrittenField)> =
         NodeName::ALL.iter().flat_map(|node| writable_fields(*node).iter().map(move |field| (*node, *field))).collect();
     assert_eq!(seen, expected, "these mails let every node write everything it may");
 }

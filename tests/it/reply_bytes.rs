@@ -107,14 +107,14 @@ fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
         arguments: Vec::new(),
         terms: None,
     };
-    let (own, charter) = (me().addresses.clone(), EffectPolicy::parse("").unwrap());
+    let (own, policy) = (me().addresses.clone(), EffectPolicy::parse("").unwrap());
     let situation = PolicyContext {
         mode: AccountMode::Active,
         mail: Some(mail),
         labels: &[],
         is_phishing: false,
         own: &own,
-        policy: &charter,
+        policy: &policy,
         approval: None,
         epoch: 0,
         restored_at: None,

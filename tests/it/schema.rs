@@ -4,8 +4,8 @@
 use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use adjutant::model::{
-    AccountMode, ItemKind, ItemState, MailState, MailboxKind, OutboxState, Priority, RequestKind, RunStatus,
-    TaskEditKind, TaskStatus, nightly::NightlyState,
+    AccountMode, Actor, DecisionKind, FactsKind, ItemKind, ItemState, MailId, MailState, MailboxKind, OutboxState,
+    Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, nightly::NightlyState,
 };
 
 use crate::support::test_home::{Kind, TestHome, finish};
@@ -34,6 +34,9 @@ async fn every_set_of_states_is_the_models() {
         ("SELECT kind FROM mailbox_kind", words(MailboxKind::ALL)),
         ("SELECT kind FROM request_kind", words(RequestKind::ALL)),
         ("SELECT state FROM nightly_state", words(NightlyState::ALL)),
+        ("SELECT kind FROM facts_kind", words(&FactsKind::stored().collect::<Vec<_>>())),
+        ("SELECT who FROM actor", words(Actor::ALL)),
+        ("SELECT kind FROM decision_kind", words(DecisionKind::ALL)),
     ] {
         assert_eq!(column(&home, query), model, "{query}");
     }
@@ -178,6 +181,92 @@ async fn illegal_transitions_by_hand_are_refused_by_the_database() {
     ] {
         connection.execute(sql, []).expect_err(sql);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_word_the_model_does_not_know_is_refused_by_the_database() {
+    let home = TestHome::samples();
+    home.once().await;
+    assert!(home.app().await.tasks().edit("1", TaskEditKind::Done, "").await.is_ok());
+    let connection = home.database();
+    for sql in [
+        "UPDATE mail_facts SET kind = 'bill'",
+        "UPDATE task_facts SET kind = ''",
+        "INSERT OR REPLACE INTO mail_facts SELECT mail_id, sender, sender_domain, sender_verified, known_contact, addressed, list_id, subject,
+           objective, 'bill', language, amount, due_at, urgency, urgency_origin, attachment, thread_mine, account FROM mail_facts LIMIT 1",
+        "UPDATE task_history SET who = 'somebody'",
+        "INSERT INTO task_history (task_id, field, from_value, to_value, who, why, at) SELECT task_id, field, '', '', '', '', at FROM task_history LIMIT 1",
+        "INSERT INTO audit SELECT seq + 1, at, account, 'somebody', act, subject, detail, hash FROM audit ORDER BY seq DESC LIMIT 1",
+        "INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits) VALUES ('', 'meta', '', '', '', '', '{}')",
+        "UPDATE item SET decision = 'yes'",
+        "UPDATE item SET decided_by = 'somebody'",
+    ] {
+        let error = connection.execute(sql, []).expect_err(sql).to_string();
+        assert!(error.contains("unknown"), "{sql}: {error}");
+    }
+    connection.execute("UPDATE ledger SET flagged = 2", []).expect_err("neither yes nor no");
+}
+
+/// Takes the database back to the schema before the last.
+fn undo_the_last_migration(home: &TestHome) {
+    let added = include_str!("../../migrations/0018_words.sql");
+    let named = |what: &str| {
+        let lines = added.lines().filter_map(|line| line.strip_prefix(what)?.split([' ', '(']).next());
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let connection = home.database();
+    for trigger in named("CREATE TRIGGER ") {
+        connection.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
+    }
+    for table in named("CREATE TABLE ") {
+        connection.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    connection.execute_batch("ALTER TABLE ledger DROP COLUMN flagged; PRAGMA user_version = 17").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_home_of_the_version_before_migrates_and_what_it_cannot_read_is_named() {
+    let home = TestHome::active();
+    for nth in 0..3 {
+        home.post(&home.letter(&format!("question-{nth}")).from(&format!("Tom <tom{nth}@b.example>")).question());
+    }
+    home.once().await;
+    undo_the_last_migration(&home);
+    let connection = home.database();
+    connection
+        .execute_batch(
+            "UPDATE ledger SET reason = 'flagged: carries another Message-ID; ' || reason WHERE mail_id = 1;
+             UPDATE ledger SET reason = 'said: flagged: not really' WHERE mail_id = 2;
+             UPDATE task_facts SET kind = 'bill' WHERE task_id = (SELECT min(task_id) FROM task_facts);
+             UPDATE task_history SET who = 'somebody' WHERE entry = 1;",
+        )
+        .unwrap();
+    drop(connection);
+    let before = home.count("tasks");
+    home.post(&home.letter("fresh").from("New <new@else.example>").question());
+    home.once().await;
+    assert_eq!(home.sql_one("PRAGMA user_version"), "18");
+    assert_eq!(home.count("tasks"), before + 1, "new mail is worked");
+    assert_eq!(column(&home, "SELECT mail_id FROM ledger WHERE flagged"), ["1".to_owned()].into());
+    let unreadable = home.app().await.health().check().await.unwrap().unreadable;
+    let named: BTreeSet<(&str, &str)> = unreadable.rows.iter().map(|row| (row.table, row.column)).collect();
+    assert_eq!(named, [("task_facts", "kind"), ("task_history", "who")].into());
+    assert_eq!(unreadable.count, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_odd_about_a_mail_stays_in_front_of_its_reason_and_no_wording_is_taken_for_it() {
+    let home = TestHome::active();
+    home.post(&home.letter("same").from("Tom <tom@b.example>").question());
+    home.once().await;
+    let forged = home.letter("same").from("Eve <eve@else.example>").body("Please pay the invoice 7 by Friday.\n");
+    home.deliver("forged", forged.text());
+    home.once().await;
+    let reason = home.sql_one("SELECT reason FROM ledger WHERE flagged");
+    assert!(reason.starts_with("flagged: carries the Message-ID of mail 1") && reason.contains("; "), "{reason}");
+    home.database().execute("UPDATE ledger SET flagged = 0 WHERE mail_id = 2", []).unwrap();
+    home.app().await.mail().mark_not_a_task(MailId(2), "").await.unwrap();
+    assert_eq!(home.sql_one("SELECT reason FROM ledger WHERE mail_id = 2"), "a person said: not a task");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -68,7 +68,7 @@ fn change(asked: &Asked, dice: &mut SeededRandom) -> (String, String) {
     };
     let text = value.to_string();
     let sha = serde_json::from_value::<adjutant::model::Action>(value)
-        .map_or_else(|_| adjutant::model::ids::sha256_hex(text.as_bytes()), |action| action.sha256());
+        .map_or_else(|_| adjutant::model::ids::sha256_hex(text.as_bytes()), |action| action.sha256().unwrap());
     (text, sha)
 }
 

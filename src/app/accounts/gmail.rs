@@ -35,8 +35,9 @@ impl<'a> AccountUseCases<'a> {
     /// Returns the source and the mailbox of a Gmail account. No request is made yet.
     pub(in crate::app) fn open_gmail(self, account: &AccountConfig, config: &GmailConfig) -> GmailConnection {
         let file = TokenFile::at(config.token_file.clone());
-        let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.app.clock.clone());
-        let tokens: Arc<dyn TokenProvider> = Arc::new(keeper);
+        let token_store =
+            TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.app.clock.clone());
+        let tokens: Arc<dyn TokenProvider> = Arc::new(token_store);
         let quota = || Arc::new(Quota::new(self.app.clock.clone()));
         let client = GmailClient::new(Arc::clone(&tokens), quota(), config.api.as_deref());
         // Google counts the calendar's quota separately.

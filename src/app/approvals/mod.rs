@@ -14,8 +14,8 @@ use crate::{
     config::AccountKind,
     hitl,
     model::{
-        AccountId, AccountMode, Action, ActionEdit, ActionId, Decision, DecisionChannel, DecisionKind, Effect, Instant,
-        ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
+        AccountId, AccountMode, Action, ActionEdit, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect,
+        Instant, ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
         action::{Argument, ComposedMessage, Origin, SendKind},
     },
     policy::{
@@ -114,7 +114,7 @@ impl ApprovalUseCases<'_> {
     pub async fn detail(self, reference: &str) -> anyhow::Result<ItemDetail> {
         let id = self.find_id(reference).await?;
         let own = self.app.config.me.addresses.clone();
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let now = self.app.clock.now();
         let found = self.app.store.read(move |reader| {
             let Some(item) = reader.approvals().item(id)? else { return Ok(None) };
@@ -134,7 +134,7 @@ impl ApprovalUseCases<'_> {
                 });
             }
             let obstacle = match &action {
-                Some(row) => obstacle(row, &charter, now),
+                Some(row) => obstacle(row, &policy, now),
                 None => item.action_id.map(|_| LOST_EFFECT.to_owned()),
             };
             // The digest is that of the effect as read here, not the one that the item was created with.
@@ -205,7 +205,7 @@ impl ApprovalUseCases<'_> {
         said: DecisionInput,
     ) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.app.clock.now();
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let (item, epoch) =
             self.app.store.read(move |reader| Ok((reader.approvals().item(item_id)?, reader.audit().epoch()?))).await?;
         let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
@@ -213,7 +213,7 @@ impl ApprovalUseCases<'_> {
             && let Some(action_id) = item.action_id
         {
             // While the policy file is broken, nothing can be approved: nobody could say under which limits.
-            charter.ensure_whole()?;
+            policy.ensure_whole()?;
             let row = self
                 .app
                 .store
@@ -221,16 +221,16 @@ impl ApprovalUseCases<'_> {
                 .await?
                 .context("the effect is gone")?;
             self.ensure_account_acts(&row.action.account).await?;
-            if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
+            if row.action.terms.as_ref().is_some_and(|terms| terms.policy != policy.version) {
                 self.reevaluate_action(&row).await?;
                 return Err(StoreError::Refused("the policy has changed since it was asked; look at it again".into()))?;
             }
         }
-        let grace = charter.approvals.grace_seconds;
+        let grace = policy.approvals.grace_seconds;
         let decision = Decision {
             item_id,
             kind: said.kind,
-            who: "person".into(),
+            who: Actor::Person,
             reason: said.reason,
             at: now,
             channel: said.channel,
@@ -284,15 +284,15 @@ impl ApprovalUseCases<'_> {
         action.arguments.push(Argument::new("subject", Origin::Person));
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
-        let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
+        let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &policy, now)?;
         // The edited item takes the place of the old one, so the queue limits do not apply.
         asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
         let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };
-        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: "person".into(), at: now };
+        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: Actor::Person, at: now };
         self.app.store.write(Write::EditAction(Box::new(edit))).await?;
         Ok(new_id)
     }
@@ -318,14 +318,14 @@ impl ApprovalUseCases<'_> {
         mail: Option<&Mail>,
         now: Instant,
     ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let situation = PolicyContext {
             mode: crate::model::AccountMode::Active,
             mail,
             labels: &self.app.config.labels,
             is_phishing: false,
             own: &self.app.config.me.addresses,
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 0,
             restored_at: None,
@@ -339,7 +339,7 @@ impl ApprovalUseCases<'_> {
             Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
             Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
         };
-        Ok((approval::bind_approval_terms(action, &charter, now, "again"), class, reason))
+        Ok((approval::bind_approval_terms(action, &policy, now, "again"), class, reason))
     }
 
     /// Judges a waiting action under the new policy, and stores the new terms or that it is denied.
@@ -388,7 +388,7 @@ impl ApprovalUseCases<'_> {
 
     /// Takes back an approval during its grace.
     pub async fn revoke(self, item_id: ItemId) -> anyhow::Result<()> {
-        self.app.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.app.clock.now() }).await?;
+        self.app.store.write(Write::RevokeApproval { item_id, who: Actor::Person, at: self.app.clock.now() }).await?;
         Ok(())
     }
 }

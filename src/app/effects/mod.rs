@@ -55,14 +55,14 @@ impl EffectUseCases<'_> {
 
     /// Returns an outbox under the policy as it is now. No mailbox is registered with it yet.
     pub fn build_outbox(self) -> anyhow::Result<Outbox> {
-        let (_, charter) = watch::channel(Arc::new(self.load_policy()));
-        self.build_outbox_with_policy(charter)
+        let (_, policy) = watch::channel(Arc::new(self.load_policy()));
+        self.build_outbox_with_policy(policy)
     }
 
     /// Returns an outbox that follows a policy which may change while it is used.
     pub(in crate::app) fn build_outbox_with_policy(
         self,
-        charter: watch::Receiver<Arc<EffectPolicy>>,
+        policy: watch::Receiver<Arc<EffectPolicy>>,
     ) -> anyhow::Result<Outbox> {
         let (epoch, restored) =
             self.app.store.read_blocking(|reader| Ok((reader.audit().epoch()?, reader.audit().last_restore()?)))?;
@@ -70,7 +70,7 @@ impl EffectUseCases<'_> {
             files: self.app.home.files(),
             labels: self.app.config.labels.clone(),
             own: self.app.config.me.addresses.clone(),
-            policy: charter,
+            policy,
             epoch,
             restored_at: restored.map(|restored| restored.at),
             witness: self.app.witness.clone(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     ingest::clean_body,
-    model::{Address, Addressed, Instant, Mail, Me, Priority, Reading},
+    model::{Address, Addressed, Instant, Mail, Me, Priority, Reading, WarningKind},
     reading::{self, ReadContext, Relation},
     rules::{BUILT_IN, RuleSet},
 };
@@ -123,7 +123,7 @@ impl EvalMail {
                 reason: reason(&reading),
                 personal: reading.personal,
                 spam: reading.spam,
-                phishing: reading.warnings.iter().any(|warning| warning.kind == "phishing"),
+                phishing: reading.has_warning(WarningKind::Phishing),
             }
         })
     }

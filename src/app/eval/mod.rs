@@ -10,7 +10,7 @@ pub use eval_mail::EvalMail;
 
 use crate::{
     ingest::{TrustedServers, parse_mail_in_full},
-    model::text_enum::text_enum,
+    model::{WarningKind, text_enum::text_enum},
     reading,
 };
 
@@ -75,7 +75,7 @@ fn evaluate_date(input: &DateInput) -> Value {
 /// Returns whether the mail is flagged as giving orders to the agent.
 fn evaluate_injection(input: &EvalMail) -> Value {
     let reading = input.read(reading::read);
-    json!({ "id": input.id, "pred": reading.warnings.iter().any(|warning| warning.kind == "injection") })
+    json!({ "id": input.id, "pred": reading.has_warning(WarningKind::Injection) })
 }
 
 /// Parses a raw mail file, and returns the parts that a test compares.

@@ -69,7 +69,7 @@ impl MailUseCases<'_> {
         let archive = Import::open(path).with_context(|| format!("{} cannot be imported", path.display()))?;
         let total = archive.total_bytes();
         let days = chrono::Duration::days(i64::from(self.app.config.old_after_days));
-        let desk = AccountIntake {
+        let account_intake = AccountIntake {
             account: name,
             user: self.app.user.clone(),
             trusted_servers: TrustedServers::default(),
@@ -80,7 +80,7 @@ impl MailUseCases<'_> {
             never_touch: Vec::new(),
             parser: GuardedParser::default(),
         };
-        let account_name = desk.account.clone();
+        let account_name = account_intake.account.clone();
         // Messages that an earlier import could not read are given another chance.
         let unread = Arc::new(self.app.store.read(move |reader| reader.ledger().unreadable_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
@@ -88,12 +88,12 @@ impl MailUseCases<'_> {
         let archive = Arc::new(Mutex::new(archive));
         let mut last = false;
         while !last {
-            let part = read_batch(&archive, &desk, &unread).await?;
+            let part = read_batch(&archive, &account_intake, &unread).await?;
             report.mails += part.arrivals.len();
             tell(Progress { done: part.progress, total });
             last = part.last;
             let left = KnownMailUpdates { gone: part.now_readable, ..KnownMailUpdates::default() };
-            desk.commit_arrivals(part.arrivals, left, None, &mut tally).await?;
+            account_intake.commit_arrivals(part.arrivals, left, None, &mut tally).await?;
         }
         report.new = tally.entered;
         report.duplicates = tally.duplicates;
@@ -124,15 +124,15 @@ impl ImportBatch {
 /// read.
 async fn read_batch(
     archive: &Arc<Mutex<Import>>,
-    desk: &AccountIntake,
+    account_intake: &AccountIntake,
     unread: &Arc<HashSet<String>>,
 ) -> anyhow::Result<ImportBatch> {
     let part = Arc::new(Mutex::new(ImportBatch::default()));
     loop {
         let (archive, so_far) = (Arc::clone(archive), Arc::clone(&part));
-        let (reads, unread) = (desk.clone(), Arc::clone(unread));
+        let (reads, unread) = (account_intake.clone(), Arc::clone(unread));
         let job = move |steps: &StepTracker<Arrival>| while read_next(&archive, &reads, &unread, steps, &so_far) {};
-        let stuck = run_watched(desk.parser.budget, job).await.context("reading mail")?;
+        let stuck = run_watched(account_intake.parser.budget, job).await.context("reading mail")?;
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
         let done = stuck.is_none();
         part.arrivals.extend(stuck);
@@ -146,7 +146,7 @@ async fn read_batch(
 /// has given up this thread.
 fn read_next(
     archive: &Mutex<Import>,
-    desk: &AccountIntake,
+    account_intake: &AccountIntake,
     unread: &HashSet<String>,
     steps: &StepTracker<Arrival>,
     part: &Mutex<ImportBatch>,
@@ -155,7 +155,7 @@ fn read_next(
     let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
     match next {
         None => part().last = true,
-        Some(Err(message)) => part().arrivals.push(unreadable(message, desk.clock.now())),
+        Some(Err(message)) => part().arrivals.push(unreadable(message, account_intake.clock.now())),
         Some(Ok(Imported { key, place_key: place, folder, direction, arrived_at, bytes, progress })) => {
             {
                 let mut part = part();
@@ -166,7 +166,7 @@ fn read_next(
             // This is what is stored if the parsing does not end.
             let content = ArrivalContent::Parked { reason: ParseAborted::OverBudget.to_string() };
             steps.begin_step(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
-            let content = desk.triage_message(&bytes, arrived_at);
+            let content = account_intake.triage_message(&bytes, arrived_at);
             let mut part = part();
             let Some(arrival) = steps.finish_step() else { return false };
             part.arrivals.push(Arrival { content, ..arrival });

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     app::MailUseCases,
     ingest::IntakeCounts,
-    model::{Instant, LedgerRow, MailId, MailState, Priority, TaskId, TaskRow, TaskStatus},
+    model::{Instant, LedgerRow, MailId, MailState, Priority, TaskId, TaskRow, TaskStatus, WarningKind},
     store::SkipUnreadable as _,
 };
 
@@ -57,7 +57,7 @@ pub struct TaskLine {
     /// What happens next, and whose turn it is.
     pub next_step: String,
     pub deadline: Option<String>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<WarningKind>,
 }
 
 impl From<&TaskRow> for TaskLine {
@@ -71,10 +71,9 @@ impl From<&TaskRow> for TaskLine {
             status: row.task.status,
             next_step: next_step(row),
             deadline: row.task.context.deadline.clone(),
-            warnings: ["phishing", "injection"]
+            warnings: [WarningKind::Phishing, WarningKind::Injection]
                 .into_iter()
-                .filter(|kind| row.task.context.has_warning(kind))
-                .map(str::to_owned)
+                .filter(|kind| row.task.context.has_warning(*kind))
                 .collect(),
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     app::NightlyUseCases,
-    model::{Instant, ItemRow, TaskRow},
+    model::{Actor, Instant, ItemRow, TaskRow},
 };
 
 /// The digest, as `adjutant digest` prints it.
@@ -27,7 +27,7 @@ pub struct DigestReport {
 pub struct DigestRulesChange {
     pub version: i64,
     pub at: Instant,
-    pub who: String,
+    pub who: Actor,
     pub why: String,
 }
 
@@ -47,7 +47,8 @@ impl NightlyUseCases<'_> {
         let since = now.plus(-Duration::hours(hours));
         let waiting = self.app.approvals().list().await?;
         let digest = self.app.store.read(move |reader| {
-            let versions = reader.rules().versions()?.into_iter().filter(|row| row.at >= since && row.who != "person");
+            let versions =
+                reader.rules().versions()?.into_iter().filter(|row| row.at >= since && row.who != Actor::Person);
             let archived = reader.mails().archived_since(since)?.into_iter();
             Ok(DigestReport {
                 since,

@@ -18,7 +18,7 @@ use crate::{
         },
     },
     model::{
-        AccountId, Instant, RunId,
+        AccountId, Actor, Instant, RunId,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow, NightlyState},
     },
     nightly::{LearningInput, LearningOutcome, NightlyDue, NightlySchedule, derive_edits},
@@ -208,7 +208,11 @@ impl NightlyUseCases<'_> {
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
         let account = self.app.store.read(|reader| reader.accounts().first_unretired()).await?;
-        let questions = findings.questions.iter().map(|asked| self.app.rules().build_proposal(asked, run_id)).collect();
+        let questions = findings
+            .questions
+            .iter()
+            .map(|asked| self.app.rules().build_proposal(asked, run_id))
+            .collect::<anyhow::Result<_>>()?;
         let end = EndNightly {
             date: date.clone(),
             run_id,
@@ -228,7 +232,8 @@ impl NightlyUseCases<'_> {
     /// Returns what this run had already written before it was interrupted, so that it does not learn twice.
     async fn find_learned_by_run(self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
-        let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
+        let Some(row) = rows.into_iter().find(|row| row.who == Actor::Nightly && row.run_id == run_id.to_string())
+        else {
             return Ok(None);
         };
         let adopted = serde_json::from_value(row.edits.get("edits").cloned().unwrap_or_default()).unwrap_or_default();
@@ -259,7 +264,7 @@ impl NightlyUseCases<'_> {
                     return Ok((LearningOutcome { rules, guidelines, ..LearningOutcome::default() }, None));
                 }
             };
-            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.app.clock.now());
+            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.app.clock.now())?;
             match self.app.rules().rewrite(&RulesFiles { rules, guidelines }, draft).await? {
                 RewriteOutcome::Unchanged => return Ok((findings, None)),
                 RewriteOutcome::Version(version) => return Ok((findings, Some(version))),
@@ -274,9 +279,9 @@ impl NightlyUseCases<'_> {
     /// Cancels tasks that are the same as an older one. Returns those that were cancelled.
     async fn cancel_duplicate_tasks(self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
-        for twins in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
-            match self.app.store.write(Write::CancelDuplicateTask(twins.clone(), self.app.clock.now())).await {
-                Ok(_) => cancelled.push(twins),
+        for duplicates in self.app.store.read(|reader| reader.nightly().duplicate_tasks()).await? {
+            match self.app.store.write(Write::CancelDuplicateTask(duplicates.clone(), self.app.clock.now())).await {
+                Ok(_) => cancelled.push(duplicates),
                 // One of the two was changed or cancelled meanwhile.
                 Err(StoreError::Conflict(_)) => {}
                 Err(error) if error.is_unreadable() => {}

@@ -1,6 +1,7 @@
 //! Proposals, that is edits of the rules that a person must allow: put into the queue, adopted after their approval.
 //! Also explains what a correction teaches.
 
+use anyhow::Context as _;
 use chrono::Duration;
 use serde_json::json;
 
@@ -21,9 +22,9 @@ const PROPOSAL_LIFETIME: Duration = Duration::days(14);
 
 impl RulesUseCases<'_> {
     /// Returns the proposal of a tested edit, with the item that asks about it.
-    pub(in crate::app) fn build_proposal(self, tested: &TestedEdit, run_id: RunId) -> NewProposal {
+    pub(in crate::app) fn build_proposal(self, tested: &TestedEdit, run_id: RunId) -> anyhow::Result<NewProposal> {
         let now = self.app.clock.now();
-        let edit = serde_json::to_value(tested).unwrap_or_default();
+        let edit = serde_json::to_value(tested).context("encoding a proposal")?;
         let item = NewItem {
             item_id: ItemId::derive(now, &["rule", &tested.key, &run_id.to_string()]),
             kind: ItemKind::RuleProposal,
@@ -42,7 +43,7 @@ impl RulesUseCases<'_> {
             sender: String::new(),
             queue_limits: None,
         };
-        NewProposal { item, edit, evidence: tested.evidence.clone() }
+        Ok(NewProposal { item, edit, evidence: tested.evidence.clone() })
     }
 
     /// Writes approved proposals into the rules. Returns how many. It can be called at any time: whoever records an
@@ -80,7 +81,7 @@ impl RulesUseCases<'_> {
                 return Ok(false);
             }
         }
-        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.app.clock.now());
+        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.app.clock.now())?;
         // If the file was changed meanwhile, the next call adopts it.
         Ok(matches!(self.rewrite(&was, draft).await?, RewriteOutcome::Version(_)))
     }

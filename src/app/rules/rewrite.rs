@@ -4,13 +4,15 @@
 
 use std::path::Path;
 
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rules_files::RulesFiles;
 use crate::{
     app::RulesUseCases,
     model::{
-        Instant, ItemId, RunId,
+        Actor, Instant, ItemId, RunId,
         nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
     },
     nightly::{LearningInput, LearningOutcome, TestedEdit},
@@ -22,7 +24,7 @@ use crate::{
 pub(in crate::app) struct RulesVersionDraft {
     pub(in crate::app) files: RulesFiles,
     /// Who makes it: `night`, `approval` or `rollback`.
-    pub(in crate::app) who: &'static str,
+    pub(in crate::app) who: Actor,
     pub(in crate::app) run_id: String,
     pub(in crate::app) why: String,
     pub(in crate::app) edits: Vec<TestedEdit>,
@@ -50,21 +52,21 @@ impl RulesVersionDraft {
         material: &LearningInput,
         run_id: RunId,
         at: Instant,
-    ) -> Self {
-        let mut entry_changes = entry_changes_of(&findings.adopted, &run_id.to_string(), at);
+    ) -> anyhow::Result<Self> {
+        let mut entry_changes = entry_changes_of(&findings.adopted, &run_id.to_string(), at)?;
         // A removal by a person counts like a rollback.
         let gone = material.tracked_entries.iter().filter(|kept| findings.taken_out.contains(&kept.name));
         entry_changes.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
         entry_changes.retired.extend(findings.taken_out.iter().cloned());
-        Self {
+        Ok(Self {
             files: RulesFiles { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
-            who: "night",
+            who: Actor::Nightly,
             run_id: run_id.to_string(),
             why: summarise_edits(&findings.adopted, &findings.taken_out),
             edits: findings.adopted.clone(),
             back_to: None,
             entry_changes,
-        }
+        })
     }
 
     /// Returns the draft for a proposal that a person approved.
@@ -74,11 +76,12 @@ impl RulesVersionDraft {
         tested: TestedEdit,
         run_id: &str,
         at: Instant,
-    ) -> Self {
+    ) -> anyhow::Result<Self> {
         let edits = vec![tested];
-        let entry_changes = LiveRulesVersion { closes_proposal: Some(item_id), ..entry_changes_of(&edits, run_id, at) };
+        let entry_changes =
+            LiveRulesVersion { closes_proposal: Some(item_id), ..entry_changes_of(&edits, run_id, at)? };
         let why = format!("you approved: {}", summarise_edits(&edits, &[]));
-        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, entry_changes }
+        Ok(Self { files, who: Actor::Approval, run_id: run_id.to_owned(), why, edits, back_to: None, entry_changes })
     }
 }
 
@@ -94,7 +97,7 @@ fn summarise_edits(edits: &[TestedEdit], taken_out: &[String]) -> String {
 }
 
 /// Returns what these edits change about the learned entries.
-fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersion {
+fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> anyhow::Result<LiveRulesVersion> {
     let mut keep = LiveRulesVersion::default();
     for tested in edits {
         let name = tested.edit.name();
@@ -108,7 +111,7 @@ fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRule
             }
             RulesEdit::Add { entry, .. } | RulesEdit::Change { entry, .. } => keep.learned.push(LearnedEntryRow {
                 name,
-                entry: serde_json::to_value(entry).unwrap_or_default(),
+                entry: serde_json::to_value(entry).context("encoding a learned entry")?,
                 run_id: run_id.to_owned(),
                 evidence: tested.evidence.clone(),
                 made_at: at,
@@ -117,7 +120,7 @@ fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRule
             }),
         }
     }
-    keep
+    Ok(keep)
 }
 
 impl RulesUseCases<'_> {
@@ -137,12 +140,12 @@ impl RulesUseCases<'_> {
         self.save_hand_edited_version(was).await?;
         let now = self.app.clock.now();
         let new = NewRulesVersion {
-            who: who.to_owned(),
+            who,
             run_id,
             why,
             rules: files.rules.clone(),
             guidelines: files.guidelines.clone(),
-            edits: json!({ "edits": edits, "keep": encode_entry_changes(&keep), "back_to": back_to }),
+            edits: json!({ "edits": edits, "keep": encode_entry_changes(&keep)?, "back_to": back_to }),
             at: now,
         };
         let Receipt::Number(version) = self.app.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
@@ -188,7 +191,7 @@ impl RulesUseCases<'_> {
         }
         let now = self.app.clock.now();
         let new = NewRulesVersion {
-            who: "person".into(),
+            who: Actor::Person,
             run_id: String::new(),
             why: "as it was".into(),
             rules: files.rules.clone(),
@@ -219,7 +222,13 @@ impl RulesUseCases<'_> {
             let rules_done = files.rules == version.rules;
             let moved = last.as_ref().is_none_or(|last| last.rules != version.rules);
             let write = if rules_done && (moved || files.guidelines == version.guidelines) {
-                Write::MarkRulesVersionLive(Box::new(decode_entry_changes(&version)), self.app.clock.now())
+                match decode_entry_changes(&version) {
+                    Ok(changes) => Write::MarkRulesVersionLive(Box::new(changes), self.app.clock.now()),
+                    Err(error) => {
+                        tracing::error!(rules.version = version.version, %error, "what a version of the rules knows about its entries cannot be read: the files count as written by hand");
+                        Write::DiscardIntendedRulesVersion { version: version.version }
+                    }
+                }
             } else {
                 Write::DiscardIntendedRulesVersion { version: version.version }
             };
@@ -235,23 +244,29 @@ fn check_unchanged(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutco
 }
 
 /// Returns the entry changes as stored with an intended version, so that a restart can complete it.
-fn encode_entry_changes(keep: &LiveRulesVersion) -> Value {
-    json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.closes_proposal })
+#[derive(Serialize, Deserialize)]
+struct EntryChanges {
+    learned: Vec<LearnedEntryRow>,
+    retired: Vec<String>,
+    unlearned: Vec<(String, String)>,
+    #[serde(rename = "settles")]
+    closes_proposal: Option<ItemId>,
 }
 
 /// Returns the entry changes that were stored with a version.
-fn decode_entry_changes(version: &RulesVersionRow) -> LiveRulesVersion {
-    let part = |name: &str| version.edits.pointer(&format!("/keep/{name}")).cloned().unwrap_or_default();
-    LiveRulesVersion {
-        version: version.version,
-        learned: serde_json::from_value(part("learned")).unwrap_or_default(),
-        retired: serde_json::from_value(part("retired")).unwrap_or_default(),
-        unlearned: serde_json::from_value(part("unlearned")).unwrap_or_default(),
-        closes_proposal: serde_json::from_value(part("settles")).unwrap_or_default(),
-    }
+fn encode_entry_changes(keep: &LiveRulesVersion) -> serde_json::Result<Value> {
+    let LiveRulesVersion { version: _, learned, retired, unlearned, closes_proposal } = keep.clone();
+    serde_json::to_value(EntryChanges { learned, retired, unlearned, closes_proposal })
 }
 
 /// Returns the learned entries that a version added or changed.
+fn decode_entry_changes(row: &RulesVersionRow) -> serde_json::Result<LiveRulesVersion> {
+    let version = row.version;
+    let Some(keep) = row.edits.get("keep") else { return Ok(LiveRulesVersion { version, ..Default::default() }) };
+    let EntryChanges { learned, retired, unlearned, closes_proposal } = EntryChanges::deserialize(keep)?;
+    Ok(LiveRulesVersion { version, learned, retired, unlearned, closes_proposal })
+}
+/// Returns what a version remembers about its entries; nothing, where that cannot be read.
 pub(in crate::app) fn learned_entries_of(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
-    decode_entry_changes(version).learned
+    decode_entry_changes(version).map(|changes| changes.learned).unwrap_or_default()
 }

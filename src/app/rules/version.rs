@@ -13,7 +13,7 @@ use super::{
 use crate::{
     app::{NotFound, RulesUseCases},
     model::{
-        Instant,
+        Actor, Instant,
         nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
     },
     nightly::guideline_lines,
@@ -89,7 +89,7 @@ impl RulesUseCases<'_> {
         let (why, back_to) = (format!("back to version {}", target.version), Some(target.version));
         let draft = RulesVersionDraft {
             files,
-            who: "rollback",
+            who: Actor::Rollback,
             run_id: String::new(),
             why,
             edits: Vec::new(),

@@ -65,7 +65,10 @@ fn replay_past_tasks(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Insta
                 })
             })
             .collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     let (by_hand, free): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.set_by_hand);
     WhatIfReport {

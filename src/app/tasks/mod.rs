@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Addressed, Facts, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow, NewReminder, OutboxRow,
-        Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind,
-        TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Addressed, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow, NewReminder,
+        OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext, TaskEdit,
+        TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
     },
     reading,
     store::{Receipt, SkipUnreadable as _, Write},
@@ -108,10 +108,9 @@ impl TaskUseCases<'_> {
         let facts = self.app.store.read(move |reader| reader.tasks().facts(task_id)).await?;
         let kind = facts.map(|facts| facts.kind).unwrap_or_default();
         let (me, now) = (&self.app.config.me, self.app.clock.now());
-        let time =
-            || reminder_time(&ReminderRequest { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
+        let time = || reminder_time(&ReminderRequest { kind, due: *due, deadline: deadline.as_deref(), me, now });
+        Ok((due.is_some() || is_reminder(kind)).then(time))
         // A task without a date needs no reminder, unless the task itself is a reminder.
-        Ok((due.is_some() || is_reminder(&kind)).then(time))
     }
 
     /// Adds a typed task. "Remind me …" makes a reminder with its time and recurrence, anything else a step for the
@@ -136,7 +135,7 @@ impl TaskUseCases<'_> {
         let facts = self.facts_of_typed_task(&objective, kind, due);
         let remind = asked.is_some().then(|| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
-            let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.app.config.me, now };
+            let asked = ReminderRequest { kind: FactsKind::Task(kind), due, deadline, me: &self.app.config.me, now };
             NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };
@@ -176,7 +175,7 @@ impl TaskUseCases<'_> {
             list_id: None,
             subject: objective.to_owned(),
             objective: objective.to_owned(),
-            kind: kind.to_string(),
+            kind: FactsKind::Task(kind),
             language: if objective.chars().any(|c| ('א'..='ת').contains(&c)) { "he" } else { "en" }.into(),
             amount: None,
             due_at,

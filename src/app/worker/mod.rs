@@ -93,8 +93,8 @@ impl WorkerUseCases<'_> {
         let last_good = self.app.home.last_good_rules();
         let rules = RulesWatch::start(self.app.home.rules_file(), &last_good, stop.clone()).subscribe();
         self.app.audit().start_epoch_if_restored().await?;
-        let charter = watch::Sender::new(Arc::new(self.app.effects().load_policy()));
-        let outbox = self.app.effects().build_outbox_with_policy(charter.subscribe())?;
+        let policy = watch::Sender::new(Arc::new(self.app.effects().load_policy()));
+        let outbox = self.app.effects().build_outbox_with_policy(policy.subscribe())?;
         self.app.effects().note_policy_file().await?;
         // The policy may have changed while no worker was running.
         self.app.approvals().reevaluate_parked_actions().await?;
@@ -126,7 +126,7 @@ impl WorkerUseCases<'_> {
             journal,
             reflections_repaired: tokio::sync::OnceCell::new(),
             backfill,
-            policy: charter,
+            policy,
             model,
             stop,
             _lock: lock,
@@ -259,15 +259,15 @@ impl Worker {
     /// Reads `rules/policy.yml` again. Under a new version, everything that waits for approval is judged again. While
     /// the file is broken, waiting items stay as they are.
     pub async fn reload_policy(&self) -> anyhow::Result<()> {
-        let (charter, problem) = match self.app.effects().try_load_policy() {
-            Ok(charter) => (charter, None),
+        let (policy, problem) = match self.app.effects().try_load_policy() {
+            Ok(policy) => (policy, None),
             Err(problem) => (EffectPolicy::broken(), Some(problem)),
         };
-        if charter.version != self.policy.borrow().version {
+        if policy.version != self.policy.borrow().version {
             if let Some(problem) = problem {
                 tracing::warn!(problem, "{}", EffectPolicy::BROKEN);
             }
-            self.policy.send_replace(Arc::new(charter));
+            self.policy.send_replace(Arc::new(policy));
             self.app.effects().note_policy_file().await?;
             self.app.approvals().reevaluate_parked_actions().await?;
         }

@@ -32,8 +32,8 @@ const PAUSED_NOTICE: &str = "Effects are paused: nothing leaves until `adjutant 
 /// Executes a `hitl` command; without one, opens the approval screen or, without a terminal, lists the queue.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
     let Some(command) = command else {
-        let desk = !screen.is_json && terminal::is_interactive();
-        return if desk { decide_interactively(app, screen).await } else { list(app, screen, false).await };
+        let is_interactive = !screen.is_json && terminal::is_interactive();
+        return if is_interactive { decide_interactively(app, screen).await } else { list(app, screen, false).await };
     };
     match command {
         HitlCommand::List { all } => list(app, screen, all).await,

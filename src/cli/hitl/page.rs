@@ -74,7 +74,7 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
     let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
     lines.push(PageLine::field("Why", &format!("{class}{}", escape_and_truncate(reason, 300))));
     if item.state != ItemState::Open {
-        let by = if item.decision.is_empty() { String::new() } else { format!(": {}", item.decision) };
+        let by = item.decision.map_or_else(String::new, |decision| format!(": {decision}"));
         lines.push(PageLine::field(
             "Decided",
             &format!("{}{by} {}", item.state, escape_and_truncate(&item.reason, 200)),

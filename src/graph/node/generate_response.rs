@@ -10,7 +10,7 @@ use super::{execute_tool::LEFT_TO_PERSON, wording};
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{ModelReply, Prompt, prompt::generate_response},
-    model::{Change, Me, Move, Reflection, RunFeedback, Task, TaskStatus},
+    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, Task, TaskStatus},
     tool::Registry,
 };
 
@@ -55,12 +55,12 @@ impl GenerateResponse {
         let day = entry.now.day_in(self.me.time_zone);
         let line = Reflection {
             schema: 1,
-            kind: "run".into(),
+            kind: ReflectionKind::Run,
             at: entry.now,
             run_id: entry.run.run_id,
             account: entry.run.account.clone(),
             task_id: task.task_id,
-            task_kind: facts.kind.clone(),
+            task_kind: facts.kind,
             status: if complete { TaskStatus::Done } else { task.status },
             priority: task.priority,
             rule: entry.state.rule.clone().unwrap_or_default(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::{
     graph::entry::Node,
-    model::{Change, Me, NodeName},
+    model::{Change, Me, NodeName, WrittenField},
     tool::Registry,
 };
 
@@ -53,13 +53,14 @@ impl Nodes {
 
 /// Returns the fields that a node may write, by the contracts of the specification. The engine treats any other change
 /// as a failure of the node.
-pub const fn writable_fields(node: NodeName) -> &'static [&'static str] {
+pub const fn writable_fields(node: NodeName) -> &'static [WrittenField] {
+    use WrittenField::{ContextDocs, Ledger, Priority, ResultSummary, Status, Subtasks, Tasks, ToolOutput};
     match node {
-        NodeName::PlanStep => &["state.tasks", "ledger"],
-        NodeName::Prioritise => &["task.priority", "task.status"],
-        NodeName::RetrieveContext => &["state.context_docs"],
-        NodeName::ExecuteTool => &["task.subtasks", "task.status", "task.tool_output"],
-        NodeName::GenerateResponse => &["task.status", "task.result_summary"],
+        NodeName::PlanStep => &[Tasks, Ledger],
+        NodeName::Prioritise => &[Priority, Status],
+        NodeName::RetrieveContext => &[ContextDocs],
+        NodeName::ExecuteTool => &[Subtasks, Status, ToolOutput],
+        NodeName::GenerateResponse => &[Status, ResultSummary],
     }
 }
 

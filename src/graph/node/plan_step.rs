@@ -12,9 +12,9 @@ use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        Addressed, Change, Direction, ExtractedTask, Facts, Mail, MailContext, MailState, MailboxKind, Me, Move,
-        NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, Subtask, Task, TaskContext, TaskId,
-        TaskStatus, reading::NoTask,
+        Addressed, Change, Direction, ExtractedTask, Facts, FactsKind, Mail, MailContext, MailState, MailboxKind, Me,
+        Move, NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, Subtask, Task, TaskContext,
+        TaskId, TaskStatus, reading::NoTask,
     },
     reading::{self, ReadContext, Relation},
     rules::TaskRuleMatch,
@@ -31,8 +31,8 @@ impl Node for PlanStep {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let mail = entry.mail.context("the mail of this run is not in the store")?;
         let mail_id = entry.state.mail_id.context("the run has no mail")?;
-        let Some(mut known) = entry.find_reply::<MailContext>(|call| matches!(call, Call::Acquaintance { .. }))? else {
-            return Ok(NodeOutput::from_call(Call::Acquaintance { mail_id }));
+        let Some(mut known) = entry.find_reply::<MailContext>(|call| matches!(call, Call::MailContext { .. }))? else {
+            return Ok(NodeOutput::from_call(Call::MailContext { mail_id }));
         };
         let context = ReadContext {
             me: &self.me,
@@ -48,16 +48,20 @@ impl Node for PlanStep {
         let about = self.mail_facts(entry, mail, &known, &reading);
         // Nothing is learned about unverified senders, because anybody can forge their address.
         if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
-            let Some(taught) = entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::Taught { .. }))?
+            let Some(taught) =
+                entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::LearnedReading { .. }))?
             else {
-                return Ok(NodeOutput::from_call(Call::Taught { facts: Box::new(about) }));
+                return Ok(NodeOutput::from_call(Call::LearnedReading { facts: Box::new(about) }));
             };
             apply_learned_reading(&mut reading, taught, mail, &context);
         }
-        let marks = if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
-        if !marks.is_empty() {
-            let Some(same) = entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::Kin { .. }))? else {
-                return Ok(NodeOutput::from_call(Call::Kin { marks }));
+        let invoices =
+            if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
+        if !invoices.is_empty() {
+            let Some(same) =
+                entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::TasksAboutInvoice { .. }))?
+            else {
+                return Ok(NodeOutput::from_call(Call::TasksAboutInvoice { invoices }));
             };
             followup::merge_tasks(&mut known.tasks, same);
         }
@@ -244,7 +248,7 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));
     more(
-        "warnings",
+        TaskContext::WARNINGS,
         (!reading.warnings.is_empty()).then(|| serde_json::to_value(&reading.warnings).unwrap_or_default()),
     );
     context
@@ -273,7 +277,7 @@ fn task_run(entry: &NodeInput<'_>, known: &MailContext, task: &Task, facts: &Fac
 
 /// Returns the output that settles the mail as no task, with the reason.
 fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
-    let facts = Facts { kind: kind.to_string(), ..facts };
+    let facts = Facts { kind: FactsKind::NoTask(kind), ..facts };
     let settle = Change::Settle { state: MailState::NoTask, reason: reason.to_owned(), facts: Some(Box::new(facts)) };
     NodeOutput::from_move(Move::Skip { reason: reason.to_owned() }).with_changes(vec![settle])
 }
@@ -282,7 +286,7 @@ fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
 fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, String)]) -> NodeOutput {
     let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link_change(task, &facts, evidence)).collect();
     let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
-    let facts = Some(Box::new(Facts { kind: "follow_up".into(), ..facts }));
+    let facts = Some(Box::new(Facts { kind: FactsKind::FollowUp, ..facts }));
     changes.push(Change::Settle { state: MailState::Linked, reason, facts });
     let mut step = NodeOutput::from_move(Move::Next).with_changes(changes);
     step.runs.extend(tasks.iter().map(|(task, _)| rank_run(entry, task)));
@@ -291,7 +295,7 @@ fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, S
 
 /// Returns the change that links the mail to one task.
 fn link_change(task: &RelatedTask, facts: &Facts, evidence: &str) -> Change {
-    let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
+    let facts = Box::new(Facts { kind: FactsKind::FollowUp, ..facts.clone() });
     Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned(), event: None }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     followup::fingerprint,
     graph::entry::{Call, Node, NodeInput, NodeOutput},
-    model::{Change, ContextDoc, Move},
+    model::{Change, ContextDoc, Fingerprint, Move},
 };
 
 /// The node retrieve_context.
@@ -26,7 +26,7 @@ impl Node for RetrieveContext {
                     .unwrap_or_default(),
                 person: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
                 words: objective,
-                invoice: invoice_fingerprint(entry).unwrap_or_default(),
+                invoice: invoice_fingerprint(entry).map_or_else(String::new, |invoice| invoice.to_string()),
             }));
         };
         let changes = if documents.is_empty() { Vec::new() } else { vec![Change::Documents { documents }] };
@@ -35,7 +35,7 @@ impl Node for RetrieveContext {
 }
 
 /// Returns the fingerprint of the invoice that the task is about: its number together with the sender.
-fn invoice_fingerprint(entry: &NodeInput<'_>) -> Option<String> {
+fn invoice_fingerprint(entry: &NodeInput<'_>) -> Option<Fingerprint> {
     let number = entry.state.task.as_ref()?.context.more.get("invoice_number")?.as_str()?;
     fingerprint::of_invoice(&entry.mail?.from.addr, number)
 }

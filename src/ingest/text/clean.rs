@@ -1,7 +1,7 @@
 //! A body taken apart: everything, the sender's own words, the signature.
 
 use super::{quote, signature};
-use crate::followup::fingerprint;
+use crate::{followup::fingerprint, model::Fingerprint};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
@@ -11,7 +11,7 @@ pub struct Cleaned {
     pub reply: String,
     pub signature: Option<String>,
     /// Marks of the sentences it quotes.
-    pub quoted_fingerprints: Vec<String>,
+    pub quoted_fingerprints: Vec<Fingerprint>,
 }
 
 /// The subject tells a forward from a reply where the text alone does not.

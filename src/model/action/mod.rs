@@ -272,7 +272,7 @@ impl Effect {
 impl Action {
     /// Returns the digest that an approval is bound to and that the audit chain names. It covers every field, in the
     /// order of the type, so a new field changes the digest of what waits.
-    pub fn sha256(&self) -> String {
-        sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes())
+    pub fn sha256(&self) -> serde_json::Result<String> {
+        Ok(sha256_hex(serde_json::to_string(self)?.as_bytes()))
     }
 }

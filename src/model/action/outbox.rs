@@ -1,6 +1,6 @@
 //! Rows of the outbox, and the moves of an effect from state to state.
 
-use crate::model::{Action, ActionId, Instant, OutboxState, RiskClass, RunId};
+use crate::model::{Action, ActionId, Actor, Instant, OutboxState, RiskClass, RunId};
 use serde::Serialize;
 
 /// An action as a checkpoint plans it: the row of the outbox before it exists.
@@ -61,7 +61,7 @@ pub struct ActionMove {
     /// The mailbox's own id of what was done; an empty one keeps the stored id.
     pub handle: String,
     /// Who moved the effect, for the audit chain.
-    pub who: String,
+    pub who: Actor,
     pub at: Instant,
     /// Whether the effect is itself a row of the database (label, reminder, invoice), written in the same transaction.
     pub is_database_row: bool,

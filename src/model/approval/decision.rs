@@ -1,6 +1,6 @@
 //! What a person answers to an item of the approval queue.
 
-use crate::model::{DecisionChannel, Instant, ItemId, NewAction, NewItem, text_enum::text_enum};
+use crate::model::{Actor, DecisionChannel, Instant, ItemId, NewAction, NewItem, text_enum::text_enum};
 
 text_enum! {
     /// What a person can answer to an item.
@@ -27,7 +27,7 @@ text_enum! {
 pub struct Decision {
     pub item_id: ItemId,
     pub kind: DecisionKind,
-    pub who: String,
+    pub who: Actor,
     pub reason: String,
     pub at: Instant,
     pub channel: DecisionChannel,
@@ -48,6 +48,6 @@ pub struct ActionEdit {
     pub item_id: ItemId,
     pub action: Box<NewAction>,
     pub item: Box<NewItem>,
-    pub who: String,
+    pub who: Actor,
     pub at: Instant,
 }

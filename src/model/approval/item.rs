@@ -1,7 +1,9 @@
 //! Items of the approval queue: whatever the program does not decide alone.
 
-use crate::model::{AccountId, ActionId, Instant, ItemId, MailId, RunId, TaskId, UserId, text_enum::text_enum};
-use serde::Serialize;
+use crate::model::{
+    AccountId, ActionId, DecisionKind, Instant, ItemId, MailId, RunId, TaskId, UserId, text_enum::text_enum,
+};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 text_enum! {
@@ -76,12 +78,17 @@ pub struct ItemRow {
     pub title: String,
     pub body: Value,
     pub state: ItemState,
-    /// The answer, as the text of its [`DecisionKind`](super::DecisionKind); empty before there is one.
-    pub decision: String,
+    /// None while nobody has decided; stored as an empty text.
+    #[serde(serialize_with = "serialize_decision")]
+    pub decision: Option<DecisionKind>,
     pub reason: String,
     pub created_at: Instant,
     pub expires_at: Option<Instant>,
     /// Until then the item is not shown; it still expires.
     pub snooze_until: Option<Instant>,
     pub sender: String,
+}
+
+fn serialize_decision<S: Serializer>(decision: &Option<DecisionKind>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(decision.map_or("", DecisionKind::as_str))
 }

@@ -1,6 +1,6 @@
 //! The context of a mail: what is known about it beside its text, and which open tasks it may be about.
 
-use crate::model::{Direction, Instant, MailId, MailboxKind, TaskId, mail::Invite, text_enum::text_enum};
+use crate::model::{Direction, FactsKind, Instant, MailId, MailboxKind, TaskId, mail::Invite, text_enum::text_enum};
 use serde::{Deserialize, Serialize};
 
 /// What is known about a mail beside its text: how it came, its people and its conversation.
@@ -30,7 +30,7 @@ pub struct MailContext {
 pub struct RelatedTask {
     pub task_id: TaskId,
     pub objective: String,
-    pub kind: String,
+    pub kind: FactsKind,
     #[serde(default)]
     pub kinship: Kinship,
     /// The sender of the mail that opened the task.

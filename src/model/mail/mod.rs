@@ -12,7 +12,7 @@ pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, text_enum::text_enum};
+use super::{Fingerprint, Instant, text_enum::text_enum};
 
 text_enum! {
     /// Whether a mail was received, or written by the person.
@@ -140,7 +140,7 @@ pub struct Mail {
     pub tricks: u32,
     /// Fingerprints of the sentences it quotes (see [`crate::followup::fingerprint`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub quoted: Vec<String>,
+    pub quoted: Vec<Fingerprint>,
     /// The digest of everything a sender writes: all fields but the trace headers, and every part.
     pub content_sha256: String,
     /// The digest as earlier versions computed it, over fewer parts. It recognises mail that they stored.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ActionId, Facts, MailId, MailState, Priority, Subtask, Task, TaskId, TaskStatus, UrgencyOrigin,
+    ActionId, Facts, Fingerprint, MailId, MailState, Priority, Subtask, Task, TaskId, TaskStatus, UrgencyOrigin,
     text_enum::text_enum,
 };
 
@@ -156,7 +156,7 @@ pub enum Change {
         facts: Box<Facts>,
         /// The fingerprints by which a later mail about the same is recognised.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        marks: Vec<String>,
+        marks: Vec<Fingerprint>,
         /// Open tasks that share a fingerprint and were found to be about something else. When there is another one by
         /// the time of the commit, the store refuses the change and the run looks again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -231,18 +231,42 @@ pub enum BadChange {
     Transition(#[from] crate::model::task::IllegalTransition),
 }
 
-impl Change {
-    /// Returns the field that the change writes, by its name in the contracts of the nodes.
-    pub const fn written_field(&self) -> &'static str {
+text_enum! {
+    /// What a node writes, in the words of the node contracts.
+    WrittenField {
+        Ledger = "ledger",
+        Tasks = "state.tasks",
+        ContextDocs = "state.context_docs",
+        Priority = "task.priority",
+        Status = "task.status",
+        Subtasks = "task.subtasks",
+        ToolOutput = "task.tool_output",
+        ResultSummary = "task.result_summary",
+    }
+}
+impl WrittenField {
+    /// Whether it is a column of the task that the run is about.
+    pub const fn is_of_task(self) -> bool {
+        use WrittenField::{ContextDocs, Ledger, Priority, ResultSummary, Status, Subtasks, Tasks, ToolOutput};
         match self {
-            Change::OpenTask { .. } | Change::LinkMail { .. } => "state.tasks",
-            Change::Settle { .. } => "ledger",
-            Change::Priority { .. } => "task.priority",
-            Change::Status { .. } => "task.status",
-            Change::Documents { .. } => "state.context_docs",
-            Change::StepDone { .. } | Change::AddStep { .. } => "task.subtasks",
-            Change::Output { .. } => "task.tool_output",
-            Change::Summary { .. } => "task.result_summary",
+            Priority | Status | Subtasks | ToolOutput | ResultSummary => true,
+            Ledger | Tasks | ContextDocs => false,
+        }
+    }
+}
+
+impl Change {
+    /// Returns the field that the change writes.
+    pub const fn written_field(&self) -> WrittenField {
+        match self {
+            Change::OpenTask { .. } | Change::LinkMail { .. } => WrittenField::Tasks,
+            Change::Settle { .. } => WrittenField::Ledger,
+            Change::Priority { .. } => WrittenField::Priority,
+            Change::Status { .. } => WrittenField::Status,
+            Change::Documents { .. } => WrittenField::ContextDocs,
+            Change::StepDone { .. } | Change::AddStep { .. } => WrittenField::Subtasks,
+            Change::Output { .. } => WrittenField::ToolOutput,
+            Change::Summary { .. } => WrittenField::ResultSummary,
         }
     }
 }

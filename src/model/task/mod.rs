@@ -15,7 +15,10 @@ pub use row::{HistoryRow, InvoiceRow, RankableTask, TaskRow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Instant, Priority, TaskId};
+use super::{
+    Instant, Priority, TaskId,
+    reading::{MailWarning, WarningKind},
+};
 
 /// The task with its twelve fields. An unknown field is an error, so that a foreign form is never half understood.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,11 +80,13 @@ pub struct Subtask {
 
 impl TaskContext {
     /// Returns whether the mail of the task carries a warning of this kind, for example `phishing`.
-    pub fn has_warning(&self, kind: &str) -> bool {
-        let warnings = self.more.get("warnings").and_then(Value::as_array);
-        warnings.is_some_and(|warnings| {
-            warnings.iter().any(|warning| warning.get("kind").and_then(Value::as_str) == Some(kind))
-        })
+    pub const WARNINGS: &'static str = "warnings";
+    /// Returns whether the reading of the mail warned of this. Warnings that cannot be read count as every kind, so that
+    /// a task without a readable answer is treated like phishing.
+    pub fn has_warning(&self, kind: WarningKind) -> bool {
+        let Some(warnings) = self.more.get(Self::WARNINGS) else { return false };
+        Vec::<MailWarning>::deserialize(warnings)
+            .map_or(true, |warnings| warnings.iter().any(|warning| warning.kind == kind))
     }
 }
 
@@ -152,6 +157,25 @@ mod tests {
         .unwrap();
         assert_eq!(task.subtasks, []);
         assert_eq!(task.context.more.get("colour"), Some(&Value::from("green")));
+    }
+
+    #[test]
+    fn warnings_that_cannot_be_read_count_as_phishing() {
+        let phishing = |warnings: Option<Value>| {
+            let more = warnings.map(|warnings| (TaskContext::WARNINGS.to_owned(), warnings)).into_iter().collect();
+            TaskContext { more, ..TaskContext::default() }.has_warning(WarningKind::Phishing)
+        };
+        assert!(!phishing(None));
+        assert!(!phishing(Some(serde_json::json!([{ "kind": "cut", "text": "too long" }]))));
+        for warnings in [
+            serde_json::json!([{ "kind": "cut", "text": "" }, { "kind": "phishing", "text": "" }]),
+            serde_json::json!([{ "kind": "phish", "text": "" }]),
+            serde_json::json!([{ "text": "no kind" }]),
+            serde_json::json!({ "kind": "cut", "text": "" }),
+            Value::Null,
+        ] {
+            assert!(phishing(Some(warnings.clone())), "{warnings}");
+        }
     }
 
     #[test]

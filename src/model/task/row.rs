@@ -1,6 +1,6 @@
 //! A task as it is stored, with the columns beside its twelve fields.
 
-use crate::model::{AccountId, Facts, Instant, MailId, Priority, Task, TaskId, UserId};
+use crate::model::{AccountId, Actor, Facts, Instant, MailId, Priority, Task, TaskId, UserId};
 use serde::Serialize;
 
 /// A task with its owner and what the program keeps beside it.
@@ -30,7 +30,7 @@ pub struct HistoryRow {
     pub field: String,
     pub from: String,
     pub to: String,
-    pub who: String,
+    pub who: Actor,
     pub why: String,
     pub at: Instant,
 }

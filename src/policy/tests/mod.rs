@@ -208,7 +208,7 @@ impl VerdictCase<'_> {
 
     fn approval(&self, action: &Action) -> Option<Approval> {
         let good = Approval {
-            sha256: action.sha256(),
+            sha256: action.sha256().unwrap(),
             epoch: 7,
             door: self.door,
             expires_at: at().plus(Duration::hours(1)),
@@ -226,7 +226,7 @@ impl VerdictCase<'_> {
     }
 
     fn verdict(&self) -> &'static str {
-        let (action, mail, charter) = (self.action(), self.mail(), policy_with_allow_list());
+        let (action, mail, policy) = (self.action(), self.mail(), policy_with_allow_list());
         let approval = self.approval(&action);
         let own = [OWN.to_owned()];
         let labels = ["invoice".to_owned()];
@@ -236,7 +236,7 @@ impl VerdictCase<'_> {
             labels: &labels,
             is_phishing: self.trust == "phishing",
             own: &own,
-            policy: &charter,
+            policy: &policy,
             approval: approval.as_ref(),
             epoch: 7,
             restored_at: None,

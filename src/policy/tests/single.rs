@@ -25,14 +25,14 @@ fn plain(tool: &'static str) -> VerdictCase<'static> {
 
 fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> PolicyVerdict {
     let own = [OWN.to_owned()];
-    let (charter, labels) = (policy_with_allow_list(), ["invoice".to_owned()]);
+    let (policy, labels) = (policy_with_allow_list(), ["invoice".to_owned()]);
     let situation = PolicyContext {
         mode: AccountMode::Active,
         mail,
         labels: &labels,
         is_phishing: false,
         own: &own,
-        policy: &charter,
+        policy: &policy,
         approval,
         epoch: 7,
         restored_at: None,
@@ -132,7 +132,7 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
     let action = VerdictCase { trust: "listed", ..plain("send_reply") }.action();
     let mut mail = Mail { from: address(LISTED), to: vec![address(OWN)], ..Mail::default() };
     mail.authentication.verified = true;
-    let (own, charter) = ([OWN.to_owned()], policy_with_allow_list());
+    let (own, policy) = ([OWN.to_owned()], policy_with_allow_list());
     let judged = |restored_at: Option<Instant>| {
         let situation = PolicyContext {
             mode: AccountMode::Active,
@@ -140,7 +140,7 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
             labels: &[],
             is_phishing: false,
             own: &own,
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 7,
             restored_at,

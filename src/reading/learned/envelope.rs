@@ -90,7 +90,10 @@ pub(super) fn emit_envelope_cues<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(
         (HOME_PROVIDERS.contains(&domain), "home_address"),
         (mail.from.name.is_none(), "no_name"),
         (is_machine_sender(&mail.from.addr), "machine_sender"),
-        (DEPARTMENT_NAMES.iter().any(|desk| local.split(['.', '-', '_']).any(|part| part == *desk)), "desk_sender"),
+        (
+            DEPARTMENT_NAMES.iter().any(|department| local.split(['.', '-', '_']).any(|part| part == *department)),
+            "desk_sender",
+        ),
         (CHEAP_ENDINGS.iter().any(|ending| domain.ends_with(ending)), "cheap_domain"),
         (any(OFFICE_WORDS, label), "office_domain"),
         (any(SALES_WORDS, label), "sales_domain"),

@@ -3,7 +3,10 @@
 //!
 //! Owns the four flags. A warning never adds or removes a task; what follows from one is decided elsewhere.
 
-use crate::model::{Mail, Me, reading::MailWarning};
+use crate::model::{
+    Mail, Me,
+    reading::{MailWarning, WarningKind},
+};
 
 use crate::reading::{
     learned::{Bearing, Head},
@@ -72,11 +75,11 @@ pub(in crate::reading) fn find_warnings(
             "talks to the program, not to you: “{}”",
             crate::reading::task::objective::truncate_at_word(scored.sentence.raw, 100)
         );
-        MailWarning { kind: "injection".into(), text }
+        MailWarning { kind: WarningKind::Injection, text }
     });
-    let phishing = phishing.map(|text| MailWarning { kind: "phishing".into(), text });
-    let date = mail.date_ignored.then(|| MailWarning { kind: "date".into(), text: DATE_IGNORED.into() });
-    let cut = mail.truncations.iter().map(|text| MailWarning { kind: "cut".into(), text: text.clone() });
+    let phishing = phishing.map(|text| MailWarning { kind: WarningKind::Phishing, text });
+    let date = mail.date_ignored.then(|| MailWarning { kind: WarningKind::Date, text: DATE_IGNORED.into() });
+    let cut = mail.truncations.iter().map(|text| MailWarning { kind: WarningKind::Cut, text: text.clone() });
     phishing.into_iter().chain(injection).chain(date).chain(cut).collect()
 }
 

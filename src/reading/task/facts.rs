@@ -1,6 +1,6 @@
 //! The facts rules may ask about, taken from a mail and its reading.
 
-use crate::model::{Addressed, ExtractedTask, Facts, Mail, Reading, UrgencyOrigin, reading::NoTask};
+use crate::model::{Addressed, ExtractedTask, Facts, FactsKind, Mail, Reading, UrgencyOrigin, WarningKind};
 
 /// What is known about the mail's people and conversation beside the mail.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,7 +12,7 @@ pub struct Relation {
 
 /// The facts of a mail as a whole; [`Facts::of`] makes them those of one of its tasks.
 pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation) -> Facts {
-    let phishing = reading.warnings.iter().any(|warning| warning.kind == "phishing");
+    let phishing = reading.has_warning(WarningKind::Phishing);
     Facts {
         sender: mail.from.addr.clone(),
         sender_domain: mail.from.domain().to_owned(),
@@ -23,7 +23,7 @@ pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &R
         list_id: mail.list_id.clone(),
         subject: mail.subject.clone(),
         objective: String::new(),
-        kind: reading.no_task.map_or("", NoTask::as_str).to_owned(),
+        kind: reading.no_task.map_or(FactsKind::Undecided, FactsKind::NoTask),
         language: reading.language.clone(),
         amount: None,
         due_at: reading.tasks.iter().filter_map(|task| task.due_at).min(),
@@ -41,7 +41,7 @@ impl Facts {
     pub fn of(&self, task: &ExtractedTask) -> Facts {
         Facts {
             objective: task.objective.clone(),
-            kind: task.kind.to_string(),
+            kind: FactsKind::Task(task.kind),
             amount: task.amount,
             due_at: task.due_at,
             ..self.clone()

@@ -200,7 +200,7 @@ fn format_length(length: &str) -> String {
 fn strip_department(person: &str) -> &str {
     [" Billing", " Accounts", " Accounting", " Invoices", " Invoicing", " Finance", " Payments"]
         .iter()
-        .find_map(|desk| person.strip_suffix(desk))
+        .find_map(|department| person.strip_suffix(department))
         .unwrap_or(person)
 }
 

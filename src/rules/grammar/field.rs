@@ -93,7 +93,6 @@ pub(in crate::rules) struct FactsView<'a> {
     list_id: Option<Cow<'a, str>>,
     subject: Cow<'a, str>,
     objective: Cow<'a, str>,
-    kind: Cow<'a, str>,
     language: Cow<'a, str>,
     account: Cow<'a, str>,
 }
@@ -108,7 +107,6 @@ impl<'a> FactsView<'a> {
             list_id: facts.list_id.as_deref().map(lowercase_if_needed),
             subject: lowercase_if_needed(&facts.subject),
             objective: lowercase_if_needed(&facts.objective),
-            kind: lowercase_if_needed(&facts.kind),
             language: lowercase_if_needed(&facts.language),
             account: lowercase_if_needed(&facts.account),
         }
@@ -127,9 +125,9 @@ impl<'a> FactsView<'a> {
             Field::ListId => self.list_id.as_ref()?,
             Field::Subject => &self.subject,
             Field::Objective => &self.objective,
-            Field::Kind => &self.kind,
             Field::Language => &self.language,
             Field::Account => &self.account,
+            Field::Kind => return self.text(field),
             Field::Addressed => return Some(self.facts.addressed.as_str()),
             _ => return None,
         };
@@ -173,7 +171,7 @@ fn fact_text(facts: &Facts, field: Field) -> Option<&str> {
         Field::ListId => facts.list_id.as_deref(),
         Field::Subject => Some(&facts.subject),
         Field::Objective => Some(&facts.objective),
-        Field::Kind => Some(&facts.kind),
+        Field::Kind => Some(facts.kind.as_str()),
         Field::Language => Some(&facts.language),
         Field::Account => Some(&facts.account),
         Field::Addressed => Some(facts.addressed.as_str()),

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Addressed, Facts, Instant, Priority};
+use crate::model::{Addressed, Facts, FactsKind, Instant, Priority};
 use crate::rules::{
     RuleSet,
     grammar::{
@@ -182,9 +182,13 @@ fn set_text_fact(facts: &mut Facts, field: Field, to: &str) {
         Field::ListId => facts.list_id.get_or_insert_default(),
         Field::Subject => &mut facts.subject,
         Field::Objective => &mut facts.objective,
-        Field::Kind => &mut facts.kind,
         Field::Language => &mut facts.language,
         Field::Account => &mut facts.account,
+        // A word that is no kind stands for a mail of a kind that no rule knows.
+        Field::Kind => {
+            facts.kind = to.parse::<FactsKind>().unwrap_or_default();
+            return;
+        }
         Field::Addressed => {
             facts.addressed = to.parse::<Addressed>().unwrap_or(facts.addressed);
             return;

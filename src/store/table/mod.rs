@@ -45,6 +45,13 @@ where
 
 /// Returns SQL for a value in a JSON column; null where there is none. The check is needed because one row with invalid
 /// JSON would fail the whole statement.
+fn parse_column_unless_empty<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
+where
+    T: FromStr,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    if row.get_ref(column)?.as_str()?.is_empty() { Ok(None) } else { parse_column(row, column).map(Some) }
+}
 fn json_extract_sql(column: &str, path: &str) -> String {
     format!("CASE WHEN json_valid({column}) THEN json_extract({column}, '{path}') END")
 }

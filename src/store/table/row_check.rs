@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Addressed, Change, DecisionChannel, Direction, Instant, ItemId, ItemKind,
-        ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind,
-        RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow,
-        UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Actor, Addressed, Change, DecisionChannel, DecisionKind, Direction, FactsKind,
+        Fingerprint, Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState,
+        Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext,
+        TaskId, TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -41,6 +41,9 @@ fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
 }
 
 /// Checks a text column that holds JSON of a type.
+fn check_parses_or_empty<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
+    if text.is_empty() { None } else { check_parses::<T>(text) }
+}
 fn check_json<T: DeserializeOwned>(text: &str) -> Option<String> {
     serde_json::from_str::<T>(text).err().map(|error| error.to_string())
 }
@@ -67,6 +70,7 @@ const RUN: Check = check_parses::<RunId>;
 const ACTION: Check = check_parses::<ActionId>;
 const ITEM: Check = check_parses::<ItemId>;
 const NODE: Check = check_parses::<NodeName>;
+const ACTOR: Check = check_parses::<Actor>;
 const ANY_JSON: Check = check_json::<IgnoredAny>;
 const NUMBERS: Check = check_json::<Vec<i64>>;
 
@@ -128,8 +132,8 @@ const TABLES: &[CheckedTable] = &[
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),
     checked_table("task_thread", "task_id", &[("task_id", TASK)]),
-    checked_table("task_mark", "task_id", &[("task_id", TASK)]),
-    checked_table("task_history", "entry", &[("task_id", TASK), ("at", AT)]),
+    checked_table("task_mark", "task_id", &[("mark", check_parses::<Fingerprint>), ("task_id", TASK)]),
+    checked_table("task_history", "entry", &[("task_id", TASK), ("who", ACTOR), ("at", AT)]),
     checked_table(
         "correction",
         "correction",
@@ -217,6 +221,8 @@ const TABLES: &[CheckedTable] = &[
             ("action_id", ACTION),
             ("body", ANY_JSON),
             ("state", check_parses::<ItemState>),
+            ("decision", check_parses_or_empty::<DecisionKind>),
+            ("decided_by", check_parses_or_empty::<Actor>),
             ("created_at", AT),
             ("updated_at", AT),
             ("expires_at", AT),
@@ -233,6 +239,7 @@ const TABLES: &[CheckedTable] = &[
             ("action_id", ACTION),
             ("item_id", ITEM),
             ("door", check_parses::<DecisionChannel>),
+            ("who", ACTOR),
             ("granted_at", AT),
             ("expires_at", AT),
             ("used_at", AT),
@@ -253,7 +260,7 @@ const TABLES: &[CheckedTable] = &[
             ("report", check_json_or_empty::<IgnoredAny>),
         ],
     ),
-    checked_table("rules_version", "version", &[("at", AT), ("edits", ANY_JSON)]),
+    checked_table("rules_version", "version", &[("at", AT), ("who", ACTOR), ("edits", ANY_JSON)]),
     checked_table(
         "learned_entry",
         "name",
@@ -280,8 +287,12 @@ const TABLES: &[CheckedTable] = &[
 ];
 
 /// The typed columns of facts, which two tables share.
-const FACTS: &[(&str, Check)] =
-    &[("addressed", check_parses::<Addressed>), ("due_at", AT), ("urgency_origin", check_parses::<UrgencyOrigin>)];
+const FACTS: &[(&str, Check)] = &[
+    ("addressed", check_parses::<Addressed>),
+    ("kind", check_parses::<FactsKind>),
+    ("due_at", AT),
+    ("urgency_origin", check_parses::<UrgencyOrigin>),
+];
 
 /// The number of rows that are named. A person reads no more; the rest is only counted.
 const MAX_NAMED_ROWS: usize = 20;

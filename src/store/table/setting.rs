@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::{audit, execute, query_optional};
 use crate::{
-    model::{Instant, audit::AuditEntry},
+    model::{Actor, Instant, audit::AuditEntry},
     store::{StoreReader, error::Result},
 };
 
@@ -23,7 +23,7 @@ pub(in crate::store) fn set_paused(connection: &Connection, on: bool, at: Instan
     let entry = AuditEntry {
         at,
         account: String::new(),
-        who: "person".into(),
+        who: Actor::Person,
         act: if on { "paused" } else { "resumed" }.into(),
         subject: "effects".into(),
         detail: String::new(),

@@ -238,9 +238,9 @@ impl OutboxFixture {
 
     pub(crate) async fn ask_about(&self, action: Action) -> Asked {
         let now = self.now();
-        let charter = self.app.effects().load_policy();
+        let policy = self.app.effects().load_policy();
         let step = action.step.clone();
-        let action = approval::bind_approval_terms(action, &charter, now, &step);
+        let action = approval::bind_approval_terms(action, &policy, now, &step);
         let class = RiskClass::R2;
         let mut item = approval::new_approval_item(
             &action,
@@ -248,11 +248,12 @@ impl OutboxFixture {
             "a reply",
             &serde_json::json!({}),
             Some(&self.mail),
-            &charter,
+            &policy,
             now,
-        );
+        )
+        .unwrap();
         item.queue_limits = None;
-        let (item_id, sha256) = (item.item_id, action.sha256());
+        let (item_id, sha256) = (item.item_id, action.sha256().unwrap());
         self.plan(&action, class, OutboxState::Parked, Some(item)).await;
         Asked { item: item_id, action, sha256 }
     }

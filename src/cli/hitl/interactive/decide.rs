@@ -224,7 +224,7 @@ fn describe_outcome(detail: &ItemDetail, verdict: DecisionKind, zone: Tz) -> Str
 /// Returns one line about an item for the end of the session.
 pub(in crate::cli::hitl) fn describe_final_state(detail: &ItemDetail, zone: Tz) -> String {
     match &detail.action {
-        Some(row) if detail.item.decision == DecisionKind::Approve.as_str() => {
+        Some(row) if detail.item.decision == Some(DecisionKind::Approve) => {
             format!("{}: {}", headline(detail), describe_effect(row, zone))
         }
         _ if detail.item.state == ItemState::Open => format!("{}: waits for you", headline(detail)),

@@ -254,7 +254,7 @@ const fn is_under_way(state: OutboxState) -> bool {
 fn describe_ended_item(detail: &ItemDetail) -> String {
     let item = &detail.item;
     match item.state {
-        ItemState::Decided => format!("decided: {}", item.decision),
+        ItemState::Decided => format!("decided: {}", item.decision.map_or("", DecisionKind::as_str)),
         ItemState::Expired => "nobody answered in time".into(),
         _ if item.reason.is_empty() => item.state.to_string(),
         _ => format!("{}: {}", item.state, super::super::printer::escape_and_truncate(&item.reason, 100)),

@@ -10,7 +10,7 @@ use crate::{
     approval,
     graph::entry::{Call, NodeInput, NodeOutput},
     model::{
-        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus,
+        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus, WarningKind,
         action::{Argument, Origin},
     },
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
@@ -40,8 +40,9 @@ impl ExecuteTool {
         changes: Vec<Change>,
     ) -> anyhow::Result<NodeOutput> {
         let entry = step.entry;
-        let Some(permissions) = entry.find_reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
-            return Ok(NodeOutput::from_call(Call::Standing));
+        let Some(permissions) = entry.find_reply::<AccountPermissions>(|call| *call == Call::AccountPermissions)?
+        else {
+            return Ok(NodeOutput::from_call(Call::AccountPermissions));
         };
         let RequestedEffect { effect, output, arguments } = requested;
         let action = step.resolve_action(effect, arguments);
@@ -64,12 +65,12 @@ impl ExecuteTool {
                 }
             },
             PolicyVerdict::NeedsApproval { .. }
-                if entry.find_reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
+                if entry.find_reply::<bool>(|call| matches!(call, Call::QueueRoom { .. }))?.is_none() =>
             {
-                Ok(NodeOutput::from_call(Call::Room { sender: step.sender() }))
+                Ok(NodeOutput::from_call(Call::QueueRoom { sender: step.sender() }))
             }
             PolicyVerdict::NeedsApproval { class, reason } => {
-                Ok(step.request_approval(action, (class, &reason), &output, &permissions, changes))
+                step.request_approval(action, (class, &reason), &output, &permissions, changes)
             }
         }
     }
@@ -84,9 +85,9 @@ impl ExecuteTool {
             mode: permissions.mode,
             mail: step.entry.mail,
             labels: &permissions.labels,
-            is_phishing: step.task.context.has_warning("phishing"),
+            is_phishing: step.task.context.has_warning(WarningKind::Phishing),
             own: &self.me.addresses,
-            policy: &permissions.charter,
+            policy: &permissions.policy,
             approval: None,
             epoch: permissions.epoch,
             restored_at: permissions.restored_at,
@@ -185,20 +186,20 @@ impl EffectfulStep<'_> {
         output: &Value,
         permissions: &AccountPermissions,
         mut changes: Vec<Change>,
-    ) -> NodeOutput {
+    ) -> anyhow::Result<NodeOutput> {
         let why = format!("{} needs approval: {reason}", self.name);
         changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
-        let (policy, mail, now) = (&permissions.charter, self.entry.mail, self.entry.now);
+        let (policy, mail, now) = (&permissions.policy, self.entry.mail, self.entry.now);
         let run_id = self.entry.run.run_id.to_string();
         let action = approval::bind_approval_terms(action, policy, now, &run_id);
-        let item = approval::new_approval_item(&action, class, reason, output, mail, policy, now);
+        let item = approval::new_approval_item(&action, class, reason, output, mail, policy, now)?;
         let action = self.new_action(action, class, OutboxState::Parked, reason);
         let park = Move::Park { reason: format!("{} waits for approval: {reason}", self.name) };
-        NodeOutput {
+        Ok(NodeOutput {
             action: Some(Arc::new(action)),
             item: Some(item),
             ..NodeOutput::from_move(park).with_changes(changes)
-        }
+        })
     }
 }
 

@@ -133,15 +133,16 @@ impl ExecuteTool {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Thread { thread })));
         }
-        let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::Busy { .. }))?;
+        let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::BusyTimes { .. }))?;
         if let (Some(days), None) = (tool.busy_days_ahead(), &busy_times) {
             let to = entry.now.plus(chrono::Duration::days(days));
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Busy { from: entry.now, to })));
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from: entry.now, to })));
         }
-        let in_calendar: Option<CalendarLookup> = entry.find_reply(|call| matches!(call, Call::Invited { .. }))?;
+        let in_calendar: Option<CalendarLookup> =
+            entry.find_reply(|call| matches!(call, Call::CalendarEvent { .. }))?;
         let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited_events());
         if let (Some(invite), None) = (invite, &in_calendar) {
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Invited { uid: invite.uid.clone() })));
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::CalendarEvent { uid: invite.uid.clone() })));
         }
         let thread = thread.unwrap_or_default();
         let wording = match self.obtain_wording(entry, task, worded, &thread)? {
@@ -198,7 +199,7 @@ fn derive_action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId 
 /// Returns whether the step is a reminder that somebody asked for. Setting it does not complete the step; showing it
 /// does.
 fn completes_when_shown(entry: &NodeInput<'_>, step: &str) -> bool {
-    step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
+    step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(facts.kind))
 }
 
 /// Adds the result of an effect to the output of its step, under the name of the effect's state.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 
 use super::{audit, execute, parse_column, parse_optional_column, query_optional, query_readable, task};
 use crate::{
-    model::{Account, AccountId, AccountMode, Instant, TaskStatus, UserId, audit::AuditEntry},
+    model::{Account, AccountId, AccountMode, Actor, Instant, TaskStatus, UserId, audit::AuditEntry},
     store::error::{Result, StoreError},
 };
 
@@ -51,7 +51,14 @@ pub(in crate::store) fn set_mode(
 /// Cancels the open tasks of an account that retires.
 fn cancel_open_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
     for row in task::open_of_account(connection, account)? {
-        task::edit::transition_task(connection, &row, TaskStatus::Cancelled, "person", "its account has retired", at)?;
+        task::edit::transition_task(
+            connection,
+            &row,
+            TaskStatus::Cancelled,
+            Actor::Person,
+            "its account has retired",
+            at,
+        )?;
     }
     Ok(())
 }
@@ -72,7 +79,7 @@ fn append_audit(connection: &Connection, account: &AccountId, mode: AccountMode,
     let entry = AuditEntry {
         at,
         account: account.to_string(),
-        who: "person".into(),
+        who: Actor::Person,
         act: act.into(),
         subject: format!("account:{account}"),
         detail: mode.to_string(),

@@ -6,7 +6,9 @@ use rusqlite::Connection;
 
 use crate::{
     approval::{self, DecisionChange, DecisionRunInput, TaskChange},
-    model::{Action, Instant, ItemRow, ItemState, MailState, NewRun, NodeName, RunId, TaskId, TaskRow, TaskStatus},
+    model::{
+        Action, Actor, Instant, ItemRow, ItemState, MailState, NewRun, NodeName, RunId, TaskId, TaskRow, TaskStatus,
+    },
     store::{
         error::Result,
         prepared,
@@ -26,7 +28,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(in crate::store::table) struct DecisionCause<'a> {
     pub(in crate::store::table) item: &'a ItemRow,
-    pub(in crate::store::table) who: &'a str,
+    pub(in crate::store::table) who: Actor,
     pub(in crate::store::table) at: Instant,
 }
 

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::{
     approval::{self, DecisionSubject},
-    model::{ActionEdit, Decision, Instant, ItemId, ItemRow, ItemState, RunId, audit::AuditEntry},
+    model::{ActionEdit, Actor, Decision, Instant, ItemId, ItemRow, ItemState, RunId, audit::AuditEntry},
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
         table::{
@@ -34,7 +34,7 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
     // Claimed before anything that follows from it is applied: a second decision on the item is refused here.
     claim_item(connection, decision, &item)?;
     append_audit(connection, decision, &item)?;
-    let cause = DecisionCause { item: &item, who: &decision.who, at: decision.at };
+    let cause = DecisionCause { item: &item, who: decision.who, at: decision.at };
     let apply = |changes: &[_]| apply_changes(connection, cause, changes);
     match DecisionSubject::new(decision, &item)? {
         DecisionSubject::Approval => {
@@ -62,7 +62,7 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
 pub(in crate::store::table) fn reject_action(
     connection: &Connection,
     item: &ItemRow,
-    who: &str,
+    who: Actor,
     why: &str,
     at: Instant,
 ) -> Result<Vec<RunId>> {
@@ -78,7 +78,7 @@ pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instan
         if row.action_id.is_some() {
             // The action or task behind the item may be unreadable. Then it opens no run, and the other items still
             // expire.
-            let rejected = reject_action(connection, &row, "clock", EXPIRED, at).map(Some).skip_unreadable()?;
+            let rejected = reject_action(connection, &row, Actor::Clock, EXPIRED, at).map(Some).skip_unreadable()?;
             runs.extend(rejected.into_iter().flatten());
         }
     }
@@ -89,7 +89,7 @@ pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instan
 pub(in crate::store) fn revoke_approval(
     connection: &Connection,
     item_id: ItemId,
-    who: &str,
+    who: Actor,
     at: Instant,
 ) -> Result<()> {
     let item = load_item(connection, item_id)?;
@@ -104,10 +104,10 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
         return Err(StoreError::Refused(format!("item {} is {} and cannot be edited", edit.item_id, old.state)));
     }
     let row = action_of_item(connection, &old)?;
-    let cause = DecisionCause { item: &old, who: &edit.who, at: edit.at };
+    let cause = DecisionCause { item: &old, who: edit.who, at: edit.at };
     apply_changes(connection, cause, &approval::replace_action(&row.action))?;
     let run = old.run_id.unwrap_or(row.run_id);
-    outbox::plan(connection, &edit.action, run, &edit.who, edit.at)?;
+    outbox::plan(connection, &edit.action, run, edit.who, edit.at)?;
     item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
 }
 
@@ -122,7 +122,7 @@ fn claim_item(connection: &Connection, decision: &Decision, row: &ItemRow) -> Re
     let values = (
         decision.item_id.to_string(),
         decision.kind.as_str(),
-        &decision.who,
+        decision.who.as_str(),
         &decision.reason,
         decision.at.to_string(),
     );
@@ -136,7 +136,7 @@ fn append_audit(connection: &Connection, decision: &Decision, row: &ItemRow) -> 
     let entry = AuditEntry {
         at: decision.at,
         account: row.account.to_string(),
-        who: decision.who.clone(),
+        who: decision.who,
         act: format!("decided_{}", decision.kind),
         subject: format!("item:{}", decision.item_id),
         detail: decision.reason.clone(),

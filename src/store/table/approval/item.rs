@@ -13,8 +13,8 @@ use crate::{
     store::{
         error::{Result, StoreContext, StoreError},
         table::{
-            approval::queue_limit, decode_json_column, execute, parse_column, parse_optional_column, query_optional,
-            query_readable,
+            approval::queue_limit, decode_json_column, execute, parse_column, parse_column_unless_empty,
+            parse_optional_column, query_optional, query_readable,
         },
     },
 };
@@ -160,7 +160,7 @@ fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
         title: row.get(8)?,
         body: decode_json_column(row, 9)?,
         state: parse_column(row, 10)?,
-        decision: row.get(11)?,
+        decision: parse_column_unless_empty(row, 11)?,
         reason: row.get(12)?,
         created_at: parse_column(row, 13)?,
         expires_at: parse_optional_column(row, 14)?,

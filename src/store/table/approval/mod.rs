@@ -14,7 +14,7 @@ use super::{execute, nightly::correction, outbox, parse_column, query_first_read
 use crate::{
     approval::{Grant, refuse_revocation},
     model::{
-        Action, ActionId, Approval, Instant, ItemId, ItemRow, OutboxRow, OutboxState, ReevaluatedAction,
+        Action, ActionId, Actor, Approval, Instant, ItemId, ItemRow, OutboxRow, OutboxState, ReevaluatedAction,
         nightly::CorrectionKind,
     },
     store::error::{Result, StoreContext, StoreError},
@@ -22,7 +22,7 @@ use crate::{
 
 /// Stores an approval and releases its effect, at once or into its grace. Refused when the effect no longer waits for
 /// an approval.
-pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>, who: &str) -> Result<()> {
+pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>, who: Actor) -> Result<()> {
     let action_id = grant.action.action_id.to_string();
     let at = grant.granted_at.to_string();
     let sql = "INSERT OR REPLACE INTO approval (action_id, item_id, sha256, epoch, door, who, granted_at, expires_at, used_at)
@@ -33,7 +33,7 @@ pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>,
         &grant.sha256,
         grant.epoch,
         grant.channel.as_str(),
-        who,
+        who.as_str(),
         &at,
         grant.expires_at.to_string(),
     );
@@ -96,10 +96,11 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
     let open = query_first_readable(connection, sql, [&id], "finding an item", |row| parse_column::<ItemId>(row, 0))?;
     let Some(open) = open.map(|open| item::get(connection, open)).transpose()?.flatten() else { return Ok(()) };
     if let Some(denied) = &judged.denied {
-        return decision::reject_action(connection, &open, "policy", denied, judged.at).map(drop);
+        return decision::reject_action(connection, &open, Actor::Policy, denied, judged.at).map(drop);
     }
     let sql = "UPDATE outbox SET action = ?2, sha256 = ?3, class = ?4, result = ?5, updated_at = ?6 WHERE action_id = ?1 AND state = 'parked'";
-    let (text, sha) = (serde_json::to_string(&judged.action).context("encoding an action")?, judged.action.sha256());
+    let text = serde_json::to_string(&judged.action).context("encoding an action")?;
+    let sha = judged.action.sha256().context("encoding an action")?;
     let values = (&id, text, &sha, judged.class.as_str(), &judged.reason, judged.at.to_string());
     // The effect no longer waits for an approval, so there is nothing to ask anew.
     if execute(connection, sql, values, "judging again")? == 0 {
@@ -109,7 +110,7 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
         connection,
         &judged.action,
         &format!("{} ({sha})", judged.class),
-        "policy",
+        Actor::Policy,
         "judged_again",
         judged.at,
     )

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::AuditReader;
 use crate::{
-    model::{DetectedRestore, Instant, audit::AuditEntry},
+    model::{Actor, DetectedRestore, Instant, audit::AuditEntry},
     store::{
         error::Result,
         table::{
@@ -40,7 +40,7 @@ pub(in crate::store) fn start_epoch(connection: &Connection, epoch: i64, reason:
     let entry = AuditEntry {
         at,
         account: String::new(),
-        who: "worker".into(),
+        who: Actor::Worker,
         act: "restored".into(),
         subject: format!("epoch:{epoch}"),
         detail: format!("{reason}: approvals void, {doubtful} effects in doubt, accounts observe"),

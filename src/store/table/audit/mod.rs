@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row};
 use super::{execute, parse_column, query_optional, setting::SettingReader};
 use crate::{
     model::{
-        AuditChain, AuditHead, AuditVerification, Instant, WitnessKept,
+        Actor, AuditChain, AuditHead, AuditVerification, Instant, WitnessKept,
         audit::{AuditEntry, GENESIS, chain_hash},
     },
     store::error::{Result, StoreContext},
@@ -28,7 +28,7 @@ pub(super) fn start_chain(connection: &Connection, at: Instant) -> Result<()> {
     let entry = AuditEntry {
         at,
         account: String::new(),
-        who: "person".into(),
+        who: Actor::Person,
         act: "home_opened".into(),
         subject: format!("home:{name}"),
         detail: String::new(),
@@ -50,7 +50,7 @@ pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> R
     execute(
         connection,
         sql,
-        (seq, at.to_string(), account, who, act, subject, detail, hash),
+        (seq, at.to_string(), account, who.as_str(), act, subject, detail, hash),
         "appending to the audit chain",
     )
     .map(drop)
@@ -128,7 +128,7 @@ fn audit_entry_row(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
     let entry = AuditEntry {
         at: parse_column(row, 1)?,
         account: row.get(2)?,
-        who: row.get(3)?,
+        who: parse_column(row, 3)?,
         act: row.get(4)?,
         subject: row.get(5)?,
         detail: row.get(6)?,

@@ -7,9 +7,9 @@ use rusqlite::{Connection, Row};
 
 use crate::{
     model::{
-        AccountId, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, MailContext, MailEdit,
-        MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskId, TaskStatus, UnchangedFile,
-        UserId, audit::AuditEntry, nightly::CorrectionKind,
+        AccountId, Actor, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Instant, MailContext,
+        MailEdit, MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskId, TaskStatus,
+        UnchangedFile, UserId, audit::AuditEntry, nightly::CorrectionKind,
     },
     store::{
         error::{Result, StoreError},
@@ -26,7 +26,6 @@ use crate::{
 };
 
 /// The name of the intake in the history, when it takes back tasks that the beginning of a mail opened.
-const INTAKE: &str = "intake";
 /// The reason of a message that left the mailbox before it was read.
 const GONE_REASON: &str = "left the mailbox before it was read";
 
@@ -82,7 +81,7 @@ fn enter_arrival(
         (MailId(session.last_insert_rowid()), 0)
     } else {
         // The key is known. Only a message without a final outcome is tried again; any other update matches no row.
-        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
+        let sql = "UPDATE ledger SET state = 'pending', reason = '', flagged = 0, retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
                    WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
         let ArrivalFile { stamp, sha256, .. } = &arrival.file;
         let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string(), stamp, sha256);
@@ -92,8 +91,10 @@ fn enter_arrival(
         row
     };
     let ArrivalOutcome { state, reason, run } = store_arrival_content(session, batch, arrival, text, mail_id, retries)?;
-    if state != MailState::Pending || !reason.is_empty() {
+    if state != MailState::Pending {
         record_outcome(session, mail_id, state, &reason, None, batch.at)?;
+    } else if !reason.is_empty() {
+        flag_mail(session, mail_id, &reason, batch.at)?;
     }
     Ok(Some(ArrivalReceipt { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
@@ -101,6 +102,7 @@ fn enter_arrival(
 /// The state that the ledger gets for an arrival, and the run that was opened for it.
 struct ArrivalOutcome {
     state: MailState,
+    /// Why it is in its state. Of a mail that is yet to be worked: what is odd about it, or empty.
     reason: String,
     run: Option<(RunId, MailContext)>,
 }
@@ -127,10 +129,10 @@ fn store_arrival_content(
         ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, GONE_REASON)),
         ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => mail,
     };
-    let twin = mail::find_message_id_match(session, &batch.account, mail_id, mail)?;
+    let same_id = mail::find_message_id_match(session, &batch.account, mail_id, mail)?;
     let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
     mail::store_mail(session, &batch.account, mail_id, arrival, mail, text)?;
-    if let MessageIdMatch::Same(first) = twin {
+    if let MessageIdMatch::Same(first) = same_id {
         update_rewritten_file(session, first, arrival)?;
         return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
     }
@@ -140,7 +142,7 @@ fn store_arrival_content(
     }
     let begun =
         arrival.file.completes.as_deref().map(|key| replace_partial_mail(session, batch, key, mail_id)).transpose()?;
-    let origin = match (begun.flatten(), twin) {
+    let origin = match (begun.flatten(), same_id) {
         (Some(first), _) => Some(format!("the whole of mail {first}, which was read while it was still being written")),
         (None, MessageIdMatch::Forged(other)) => {
             Some(format!("carries the Message-ID of mail {other}, which is not the same mail"))
@@ -152,7 +154,7 @@ fn store_arrival_content(
     let flag = if flags.is_empty() { String::new() } else { format!("flagged: {}", flags.join("; ")) };
     let run = build_mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
-    let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
+    let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_ref())?;
     Ok(ArrivalOutcome { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
@@ -206,7 +208,7 @@ fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: M
     }
     let why = format!("was still being written when it was read; mail {whole} is the whole of it");
     for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
-        task::edit::transition_task(session, task, TaskStatus::Cancelled, INTAKE, &why, batch.at)?;
+        task::edit::transition_task(session, task, TaskStatus::Cancelled, Actor::Intake, &why, batch.at)?;
     }
     record_outcome(session, first, MailState::NoTask, &why, None, batch.at)?;
     Ok(Some(first))
@@ -221,13 +223,18 @@ fn update_file_stamp(connection: &Connection, account: &AccountId, file: &Unchan
 
 /// Marks a message as gone that could not be processed before. One that has an outcome keeps it.
 fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
-    let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
+    let sql = "UPDATE ledger SET state = 'gone', reason = ?4, flagged = 0, updated_at = ?3
                WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
     execute(connection, sql, (account.as_str(), key, at.to_string(), GONE_REASON), "accounting for a mail that is gone")
         .map(drop)
 }
 
 /// Stores the outcome of a mail. A flag in the reason is kept, and the new reason is appended to it.
+fn flag_mail(connection: &Connection, mail_id: MailId, reason: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE ledger SET reason = ?2, flagged = 1, updated_at = ?3 WHERE mail_id = ?1";
+    execute(connection, sql, (mail_id.0, reason, at.to_string()), "flagging a mail").map(drop)
+}
+/// Writes the ledger's answer. What a flagged mail was flagged for stays in front of the reason.
 pub(in crate::store) fn record_outcome(
     connection: &Connection,
     mail_id: MailId,
@@ -237,7 +244,8 @@ pub(in crate::store) fn record_outcome(
     at: Instant,
 ) -> Result<()> {
     let sql = "UPDATE ledger SET state = ?2, task_id = coalesce(?4, task_id), updated_at = ?5,
-               reason = CASE WHEN reason LIKE 'flagged: %' AND ?3 <> '' THEN reason || '; ' || ?3 ELSE ?3 END WHERE mail_id = ?1";
+               reason = CASE WHEN flagged AND ?3 <> '' THEN reason || '; ' || ?3 ELSE ?3 END, flagged = flagged AND ?3 <> ''
+               WHERE mail_id = ?1";
     let values = (mail_id.0, state.as_str(), reason, task.map(|id| id.to_string()), at.to_string());
     execute(connection, sql, values, "settling a mail").map(drop)
 }
@@ -277,8 +285,7 @@ pub(in crate::store) fn retry_mail(
     at: Instant,
 ) -> Result<RunId> {
     let entry = read_entry(connection, mail_id)?;
-    let sql =
-        "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
+    let sql = "UPDATE ledger SET state = 'pending', reason = '', flagged = 0, retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
     let run = build_mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
     run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
@@ -333,7 +340,14 @@ fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry
     }
     for task in task::of_mail(connection, edit.mail_id)? {
         if !task.task.status.is_terminal() {
-            task::edit::transition_task(connection, &task, TaskStatus::Cancelled, "person", "not a task", edit.at)?;
+            task::edit::transition_task(
+                connection,
+                &task,
+                TaskStatus::Cancelled,
+                Actor::Person,
+                "not a task",
+                edit.at,
+            )?;
         }
     }
     record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
@@ -358,7 +372,7 @@ fn record_correction(
     let audit = AuditEntry {
         at: edit.at,
         account: entry.account.to_string(),
-        who: "person".into(),
+        who: Actor::Person,
         act: kind.to_string(),
         subject: format!("mail:{}", edit.mail_id),
         detail: edit.why.clone(),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     followup::fingerprint,
-    model::{AccountId, Arrival, Direction, Instant, Mail, MailContext, MailId},
+    model::{AccountId, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId},
     store::{
         error::{Result, StoreContext},
         prepared::EncodedMail,
@@ -119,7 +119,7 @@ pub(in crate::store) fn load_mail_context(
     connection: &Connection,
     mail_id: MailId,
     mail: &Mail,
-    text: Option<&str>,
+    text: Option<&Fingerprint>,
 ) -> Result<Option<MailContext>> {
     let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
                       EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
@@ -182,7 +182,7 @@ impl MailReader<'_> {
 
     /// Returns what is known about a mail besides its text; none when the ledger does not have it.
     pub fn context(self, mail_id: MailId, mail: &Mail) -> Result<Option<MailContext>> {
-        load_mail_context(self.0, mail_id, mail, fingerprint::of_mail(mail).as_deref())
+        load_mail_context(self.0, mail_id, mail, fingerprint::of_mail(mail).as_ref())
     }
 
     /// Returns the newest mails of a conversation, newest first. The cost does not grow with the conversation: the

@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// The JSON path of the message text in an action.
+const MESSAGE_STEPS: &str = "('send_reply', 'send_mail', 'send_calendar_invite')";
 const BODY: &str = "$.effect.message.body";
 
 impl NightlyReader<'_> {
@@ -28,7 +29,7 @@ impl NightlyReader<'_> {
                      EXISTS (SELECT 1 FROM correction c WHERE c.task_id = first.task_id AND c.kind = 'reject'), first.created_at
                    FROM outbox first JOIN task_facts f USING (task_id)
                    WHERE first.generation = (SELECT min(generation) FROM outbox o WHERE o.task_id = first.task_id AND o.step = first.step)
-                     AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
+                     AND first.step IN {MESSAGE_STEPS} AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
         );
         let rows = query_readable(self.0, &sql, [since.to_string()], "reading what became of replies", |row| {
             Ok((
@@ -43,23 +44,25 @@ impl NightlyReader<'_> {
         let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
         /// Domain, first text, last text that left, whether a person rejected it, and when it was planned.
         type ReplyColumns = (String, Option<String>, Option<String>, bool, Instant);
-        let deed = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
+        let outcome = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
             domain,
             words_before: count_words(first.as_deref()),
             words_after: last.as_deref().map(|text| count_words(Some(text))),
             rejected: rejected && last.is_none(),
             at,
         };
-        Ok(ended.map(deed).collect())
+        Ok(ended.map(outcome).collect())
     }
 }
 
 impl RunReader<'_> {
     /// Returns what people did to the messages of a task, and how long the run took, for its reflection.
     pub fn feedback(self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<RunFeedback> {
-        let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
+        let sql = format!(
+            "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step IN {MESSAGE_STEPS} ORDER BY generation"
+        );
         let messages: Vec<(Value, bool)> =
-            query_readable(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
+            query_readable(self.0, &sql, [task_id.to_string()], "reading a task's messages", |row| {
                 Ok((decode_json_column(row, 0)?, row.get(1)?))
             })?;
         let words = |action: &Value| count_words(action.pointer("/effect/message/body").and_then(Value::as_str));

@@ -18,19 +18,16 @@ use super::{
 };
 use crate::{
     model::{
-        Instant, MailId, TaskId, TaskStatus,
+        Actor, Instant, MailId, TaskId, TaskStatus,
         audit::AuditEntry,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow, NightlyState, PastMail, PastTask},
     },
     store::error::{Result, StoreContext, StoreError},
 };
 
-/// The name of the nightly job in the history and in the audit chain.
-const NIGHTLY_ACTOR: &str = "night";
-
 /// Returns an audit entry that belongs to no account.
-fn build_audit_entry(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
-    AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
+fn build_audit_entry(at: Instant, who: Actor, act: &str, subject: String, detail: String) -> AuditEntry {
+    AuditEntry { at, account: String::new(), who, act: act.to_owned(), subject, detail }
 }
 
 /// Claims the date and marks missed dates as caught up. A run of the same id that was interrupted takes its date up
@@ -57,7 +54,7 @@ pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNigh
     }
     audit::append(
         connection,
-        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_begun", format!("nightly:{}", night.date), run),
+        &build_audit_entry(night.at, Actor::Nightly, "nightly_begun", format!("nightly:{}", night.date), run),
     )
 }
 
@@ -80,7 +77,7 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
     }
     audit::append(
         connection,
-        &build_audit_entry(night.at, NIGHTLY_ACTOR, "nightly_ended", format!("nightly:{}", night.date), String::new()),
+        &build_audit_entry(night.at, Actor::Nightly, "nightly_ended", format!("nightly:{}", night.date), String::new()),
     )
 }
 
@@ -88,15 +85,15 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
 /// returned when they no longer hold, for example because a person has touched one of the tasks.
 pub(in crate::store) fn cancel_duplicate_task(
     connection: &Connection,
-    twins: &DuplicateTasks,
+    duplicates: &DuplicateTasks,
     at: Instant,
 ) -> Result<()> {
-    if !find_duplicate_tasks(connection)?.contains(twins) {
-        return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", twins.newer)));
+    if !find_duplicate_tasks(connection)?.contains(duplicates) {
+        return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", duplicates.newer)));
     }
-    let row = task::get(connection, twins.newer)?;
-    let why = format!("duplicate of {}: {}", twins.older, twins.why);
-    task::edit::transition_task(connection, &row, TaskStatus::Cancelled, NIGHTLY_ACTOR, &why, at)
+    let row = task::get(connection, duplicates.newer)?;
+    let why = format!("duplicate of {}: {}", duplicates.older, duplicates.why);
+    task::edit::transition_task(connection, &row, TaskStatus::Cancelled, Actor::Nightly, &why, at)
 }
 
 /// Returns duplicates, each paired with the oldest task of its kind. Both are open, untouched by a person, without
@@ -124,21 +121,21 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
         Ok(((parse_column(row, 0)?, row.get(1)?), keys))
     })?;
     let mut first: HashMap<(String, char, String), TaskAndMail> = HashMap::new();
-    let mut twins = Vec::new();
+    let mut duplicates = Vec::new();
     for ((newer, mail), keys) in rows {
         let keys: Vec<_> = keys.into_iter().flatten().collect();
         // Two tasks of one mail are never duplicates.
         let known = keys.iter().find_map(|key| Some((key.1, first.get(key).filter(|(_, other)| *other != mail)?.0)));
         if let Some((how, older)) = known {
             let why = if how == 'm' { "the same mail again" } else { "the same invoice number" };
-            twins.push(DuplicateTasks { newer, older, why: why.to_owned() });
+            duplicates.push(DuplicateTasks { newer, older, why: why.to_owned() });
             continue;
         }
         for key in keys {
             first.entry(key).or_insert((newer, mail));
         }
     }
-    Ok(twins)
+    Ok(duplicates)
 }
 
 /// Reads a row of the nightly job. A report that cannot be read is null, because nothing depends on it.

@@ -16,8 +16,8 @@ use crate::{
     store::{
         error::{Result, StoreContext, StoreError},
         table::{
-            approval::item, audit, decode_json_column, execute, json_extract_sql, parse_column, parse_optional_column,
-            query_readable,
+            approval::item, audit, decode_json_column, execute, json_extract_sql, parse_column,
+            parse_column_unless_empty, parse_optional_column, query_readable,
         },
     },
 };
@@ -42,10 +42,10 @@ pub(super) fn open_proposal(connection: &Connection, question: &NewProposal, nig
 pub(in crate::store) fn record_intended_version(connection: &Connection, new: &NewRulesVersion) -> Result<i64> {
     let sql = "INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let edits = serde_json::to_string(&new.edits).context("encoding edits")?;
-    let values = (new.at.to_string(), &new.who, &new.run_id, &new.why, &new.rules, &new.guidelines, &edits);
+    let values = (new.at.to_string(), new.who.as_str(), &new.run_id, &new.why, &new.rules, &new.guidelines, &edits);
     execute(connection, sql, values, "intending a version")?;
     let version = connection.last_insert_rowid();
-    let entry = build_audit_entry(new.at, &new.who, "rules_intended", format!("rules:{version}"), new.why.clone());
+    let entry = build_audit_entry(new.at, new.who, "rules_intended", format!("rules:{version}"), new.why.clone());
     audit::append(connection, &entry)?;
     Ok(version)
 }
@@ -121,7 +121,7 @@ fn version_row(row: &Row<'_>) -> rusqlite::Result<RulesVersionRow> {
     Ok(RulesVersionRow {
         version: row.get(0)?,
         at: parse_column(row, 1)?,
-        who: row.get(2)?,
+        who: parse_column(row, 2)?,
         run_id: row.get(3)?,
         why: row.get(4)?,
         rules: row.get(5)?,
@@ -180,7 +180,7 @@ impl RulesReader<'_> {
                 edit: decode_json_column(row, 1)?,
                 run_id: row.get(2)?,
                 evidence: decode_json_column(row, 3)?,
-                decision: row.get(4)?,
+                decision: parse_column_unless_empty(row, 4)?,
                 asked_at: parse_column(row, 5)?,
                 is_open: row.get(6)?,
                 is_closed: row.get(7)?,

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::OutboxReader;
 use crate::{
-    model::{ActionId, Instant, JournalRow, nightly::CorrectionKind},
+    model::{ActionId, Actor, Instant, JournalRow, nightly::CorrectionKind},
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
         table::{approval, execute, outbox, parse_column, query_optional, query_readable},
@@ -25,13 +25,13 @@ pub(in crate::store) fn record_undo(
         return Err(StoreError::Refused(format!("action {action_id} is {} and cannot be taken back", row.state)));
     }
     if !done {
-        return outbox::append_audit(connection, &row.action, "to be taken back", "person", "undo", at);
+        return outbox::append_audit(connection, &row.action, "to be taken back", Actor::Person, "undo", at);
     }
     let sql = "UPDATE journal SET undone_at = ?2 WHERE action_id = ?1";
     execute(connection, sql, (action_id.to_string(), at.to_string()), "closing the journal")?;
     outbox::revert_database_effect(connection, &row.action)?;
     approval::record_correction(connection, &row.action, CorrectionKind::Undo, (row.state.as_str(), "void"), "", at)?;
-    outbox::void(connection, &row.action, "taken back", "person", at)
+    outbox::void(connection, &row.action, "taken back", Actor::Person, at)
 }
 
 impl OutboxReader<'_> {

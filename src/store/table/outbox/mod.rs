@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     model::{
-        AccountMode, Action, ActionId, ActionMove, ApprovalUse, Effect, Instant, ItemKind, NewAction, OutboxRow,
+        AccountMode, Action, ActionId, ActionMove, Actor, ApprovalUse, Effect, Instant, ItemKind, NewAction, OutboxRow,
         OutboxState, RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
     },
     store::error::{Result, SkipUnreadable as _, StoreContext, StoreError},
@@ -24,13 +24,13 @@ pub(in crate::store) fn plan(
     connection: &Connection,
     new: &NewAction,
     run_id: RunId,
-    who: &str,
+    who: Actor,
     at: Instant,
 ) -> Result<()> {
     let NewAction { action, class, state, reason, sender } = new;
     let sql = "INSERT INTO outbox (action_id, task_id, step, generation, run_id, account, user_id, class, action, sha256, state, result, \
                created_at, updated_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14)";
-    let sha = action.sha256();
+    let sha = action.sha256().context("encoding an action")?;
     let values = (
         action.action_id.to_string(),
         action.task_id.to_string(),
@@ -110,7 +110,7 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
         connection,
         &row.action,
         &format!("{} → {}: {}", mv.from, mv.to, mv.result),
-        &mv.who,
+        mv.who,
         "effect_moved",
         mv.at,
     )
@@ -176,7 +176,7 @@ pub(super) fn revert_database_effect(connection: &Connection, action: &Action) -
 }
 
 /// Voids an effect, with an audit line.
-pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &str, at: Instant) -> Result<()> {
+pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: Actor, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3 WHERE action_id = ?1";
     execute(connection, sql, (action.action_id.to_string(), why, at.to_string()), "voiding an effect")?;
     append_audit(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
@@ -187,7 +187,7 @@ pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &st
 pub(in crate::store) fn void_of_task(
     connection: &Connection,
     row: &TaskRow,
-    (who, why): (&str, &str),
+    (who, why): (Actor, &str),
     at: Instant,
 ) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
@@ -201,7 +201,7 @@ pub(in crate::store) fn void_of_task(
         let entry = AuditEntry {
             at,
             account,
-            who: who.into(),
+            who,
             act: "effect_moved".into(),
             subject: format!("action:{action_id}"),
             detail: format!("→ void: {why}"),
@@ -225,14 +225,14 @@ pub(super) fn append_audit(
     connection: &Connection,
     action: &Action,
     detail: &str,
-    who: &str,
+    who: Actor,
     act: &str,
     at: Instant,
 ) -> Result<()> {
     let entry = AuditEntry {
         at,
         account: action.account.to_string(),
-        who: who.to_owned(),
+        who,
         act: act.to_owned(),
         subject: format!("action:{}", action.action_id),
         detail: detail.to_owned(),

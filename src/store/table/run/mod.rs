@@ -116,7 +116,7 @@ pub(in crate::store) fn store_checkpoint(
     }
     project_changes(session, point, &text.search_entries)?;
     if let Some(action) = &point.action {
-        outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
+        outbox::plan(session, action, point.run_id, point.node.into(), point.entered_at)?;
     }
     if let Some(new) = &point.item {
         item::open(session, new, &point.account, &point.user, Some(point.run_id), point.entered_at)?;
@@ -220,8 +220,7 @@ fn report_parked_run(
     at: Instant,
 ) -> Result<()> {
     if let (Some(mail_id), None) = (ended.mail_id, ended.task_id) {
-        let sql =
-            "UPDATE ledger SET state = 'parked', reason = ?2, updated_at = ?3 WHERE mail_id = ?1 AND state = 'pending'";
+        let sql = "UPDATE ledger SET state = 'parked', reason = ?2, flagged = 0, updated_at = ?3 WHERE mail_id = ?1 AND state = 'pending'";
         execute(connection, sql, (mail_id.0, reason, at.to_string()), "parking a mail")?;
     }
     let node = ended.node;
@@ -256,13 +255,13 @@ fn record_fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()>
 
 /// Applies the changes of a checkpoint to the tables of tasks, mails and facts.
 fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry]) -> Result<()> {
-    let touched = point.changes.iter().any(|change| change.written_field().starts_with("task."));
+    let touched = point.changes.iter().any(|change| change.written_field().is_of_task());
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Checked before any change is applied: a change that no longer fits a task that somebody else has moved is a
         // conflict, not a fault of the run.
         task::ensure_unchanged(session, after.task_id, *revision)?;
     }
-    let who = point.node.as_str();
+    let who = point.node.into();
     let mut found = found.iter();
     let mut concerned = None;
     let mut rule = None;
@@ -341,7 +340,7 @@ fn link_mail(
         field: "follow_up",
         from: "",
         to: &mail,
-        who: point.node.as_str(),
+        who: point.node.into(),
         why: if evidence.is_empty() { "another mail of the same thread" } else { evidence },
     };
     history::record(connection, task_id, &entry, point.entered_at)
@@ -355,7 +354,7 @@ fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &s
         return Ok(());
     }
     let entry =
-        history::HistoryEntry { field: "priority", from: &before, to: level, who: point.node.as_str(), why: rule };
+        history::HistoryEntry { field: "priority", from: &before, to: level, who: point.node.into(), why: rule };
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 
@@ -367,7 +366,7 @@ fn set_task_status(connection: &Connection, point: &Checkpoint, to: TaskStatus, 
         account: &point.account,
         from: &from,
         to,
-        who: point.node.as_str(),
+        who: point.node.into(),
         why,
         at: point.entered_at,
     };

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::{
     approval::{self, FieldChange, FieldCorrection, TaskChange, TaskEditOutcome},
     model::{
-        ActionId, Instant, NewReminder, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
+        ActionId, Actor, Instant, NewReminder, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
         nightly::CorrectionKind,
     },
     store::{
@@ -30,14 +30,14 @@ use crate::{
 /// Adds a task by hand, or applies an edit to an existing one. Returns the task, or its successor when it was reopened.
 pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskEditKind::Add { task: new, facts, remind } = &edit.kind {
-        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
+        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: Actor::Person };
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         // A task that a person adds needs no reading, so it is ready at once.
         let ready = task::StatusTransition {
             account: &edit.account,
             from: TaskStatus::New.as_str(),
             to: TaskStatus::Ready,
-            who: "person",
+            who: Actor::Person,
             why: "added by hand",
             at: edit.at,
         };
@@ -59,7 +59,7 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
     let row = task::get(session, edit.task_id)?;
     match approval::plan_task_edit(&row, edit)? {
         TaskEditOutcome::Reopen => return reopen(session, &row, edit),
-        TaskEditOutcome::End(to) => transition_task(session, &row, to, PERSON, &edit.why, edit.at)?,
+        TaskEditOutcome::End(to) => transition_task(session, &row, to, Actor::Person, &edit.why, edit.at)?,
         TaskEditOutcome::Snooze(until) => snooze(session, &row, until, edit)?,
         TaskEditOutcome::RedoStep { step, words, changes } => {
             instruct_step(session, &row, (&step, &words), &changes, edit)?;
@@ -75,7 +75,7 @@ pub(in crate::store) fn transition_task(
     connection: &Connection,
     row: &TaskRow,
     to: TaskStatus,
-    who: &str,
+    who: Actor,
     why: &str,
     at: Instant,
 ) -> Result<()> {
@@ -113,7 +113,7 @@ pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]
 }
 
 /// Voids all pending effects and all open items of the task.
-fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
+fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (Actor, &str), at: Instant) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
     item::void_of_task(connection, row.task.task_id, why, at)
 }
@@ -123,7 +123,7 @@ fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str)
 pub(in crate::store::table) fn void_actions(
     connection: &Connection,
     row: &TaskRow,
-    (who, why): (&str, &str),
+    (who, why): (Actor, &str),
     at: Instant,
 ) -> Result<()> {
     outbox::void_of_task(connection, row, (who, why), at)?;
@@ -133,9 +133,6 @@ pub(in crate::store::table) fn void_actions(
     }
     Ok(())
 }
-
-/// The person, as named in the history and the audit chain.
-const PERSON: &str = "person";
 
 /// Puts a task off. A reminder that was shown already is shown again when the snooze ends.
 fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
@@ -156,7 +153,7 @@ fn instruct_step(
     changes: &[TaskChange],
     edit: &TaskEdit,
 ) -> Result<()> {
-    void_actions(connection, row, (PERSON, approval::EDITED), edit.at)?;
+    void_actions(connection, row, (Actor::Person, approval::EDITED), edit.at)?;
     let mut row = task::get(connection, row.task.task_id)?;
     for change in changes {
         change.apply_to(&mut row.task);
@@ -176,13 +173,13 @@ fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &T
         record_correction(session, row, *kind, (from, to), edit)?;
     }
     if change.voids_actions {
-        void_actions(session, row, (PERSON, approval::EDITED), edit.at)?;
+        void_actions(session, row, (Actor::Person, approval::EDITED), edit.at)?;
     }
     Ok(())
 }
 
 /// Moves a task that waited for a person to `IN_PROGRESS`, because what it waited for is void.
-fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
+fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (Actor, &str), at: Instant) -> Result<()> {
     let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
@@ -234,14 +231,14 @@ fn record_edit(
     to: &str,
     edit: &TaskEdit,
 ) -> Result<()> {
-    let entry = history::HistoryEntry { field, from, to, who: "person", why: &edit.why };
+    let entry = history::HistoryEntry { field, from, to, who: Actor::Person, why: &edit.why };
     history::record(connection, row.task.task_id, &entry, edit.at)?;
     audit::append(
         connection,
         &crate::model::audit::AuditEntry {
             at: edit.at,
             account: row.account.to_string(),
-            who: "person".into(),
+            who: Actor::Person,
             act: format!("task_{field}"),
             subject: format!("task:{}", row.task.task_id),
             detail: format!("{from} → {to}"),
@@ -277,7 +274,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
     let known =
         facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
-    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
+    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: Actor::Person };
     task::open(session, &successor, &build_task_entry_with_due_vectors(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
@@ -285,7 +282,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     reminder::reassign_to_task(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: TaskStatus::New, ..successor.clone() }, opened.revision, None)?;
-    transition_task(session, &opened, before, "person", &edit.why, edit.at)?;
+    transition_task(session, &opened, before, Actor::Person, &edit.why, edit.at)?;
     record_correction(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }
@@ -308,7 +305,7 @@ pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Resu
         field: "priority",
         from: row.task.priority.as_str(),
         to: rerank.priority.as_str(),
-        who: "prioritise",
+        who: Actor::Prioritise,
         why: &rerank.why,
     };
     history::record(connection, rerank.task_id, &entry, rerank.at)

@@ -9,8 +9,8 @@ use super::TaskReader;
 use crate::{
     followup::fingerprint,
     model::{
-        AccountId, Checkpoint, EventChange, FollowUp, Instant, Kinship, Mail, MailId, RelatedTask, TaskId, TaskRow,
-        TaskStatus,
+        AccountId, Checkpoint, EventChange, Fingerprint, FollowUp, Instant, Kinship, Mail, MailId, RelatedTask, TaskId,
+        TaskRow, TaskStatus,
     },
     store::{
         error::{Result, StoreError},
@@ -58,7 +58,7 @@ fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<Related
     Ok(RelatedTask {
         task_id: parse_column(row, 0)?,
         objective: row.get(1)?,
-        kind: row.get(2)?,
+        kind: parse_column(row, 2)?,
         kinship,
         sender: row.get(3)?,
         sender_verified: row.get(4)?,
@@ -86,10 +86,10 @@ pub(in crate::store) fn tasks_of_thread(
 pub(in crate::store) fn tasks_with_fingerprint(
     connection: &Connection,
     account: &str,
-    mark: &str,
+    mark: &Fingerprint,
     kinship: Kinship,
 ) -> Result<Vec<RelatedTask>> {
-    query_readable(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| {
+    query_readable(connection, &open_tasks_sql("task_mark"), (account, mark.as_str()), "finding marked tasks", |row| {
         related_task_row(row, kinship)
     })
 }
@@ -97,7 +97,7 @@ pub(in crate::store) fn tasks_with_fingerprint(
 /// Returns the tasks, open or ended, that were opened by the beginning of this mail.
 fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> Result<Vec<RelatedTask>> {
     let (sql, mark) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
-    query_readable(connection, &sql, (account, mark), "finding the tasks of a beginning", |row| {
+    query_readable(connection, &sql, (account, mark.as_str()), "finding the tasks of a beginning", |row| {
         related_task_row(row, Kinship::Beginning)
     })
 }
@@ -111,7 +111,7 @@ pub(in crate::store) fn mark_tasks_of_beginning(
 ) -> Result<()> {
     for task in tasks {
         let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        let values = (account.as_str(), fingerprint::of_whole(whole), task.task.task_id.to_string());
+        let values = (account.as_str(), fingerprint::of_whole(whole).to_string(), task.task.task_id.to_string());
         execute(connection, sql, values, "marking the task of a beginning")?;
     }
     Ok(())
@@ -124,15 +124,15 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     connection: &Connection,
     account: &str,
     (mail_id, mail): (MailId, &Mail),
-    text: Option<&str>,
+    text: Option<&Fingerprint>,
     tasks: &mut Vec<RelatedTask>,
 ) -> Result<()> {
     // Tasks of earlier versions of the program are found by their older fingerprint.
     let former = fingerprint::former_of_mail(mail);
-    let same = [text, former.as_deref()].into_iter().flatten().map(|mark| (Kinship::Text, mark));
+    let same = [text, former.as_ref()].into_iter().flatten().map(|mark| (Kinship::Text, mark));
     let event = fingerprint::of_invitation(mail);
-    let event = event.as_deref().map(|mark| (Kinship::Invitation, mark));
-    let quoted = mail.quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
+    let event = event.as_ref().map(|mark| (Kinship::Invitation, mark));
+    let quoted = mail.quoted.iter().map(|mark| (Kinship::Quote, mark));
     let mut found = Vec::new();
     for (kinship, mark) in same.chain(event).chain(quoted) {
         found.extend(tasks_with_fingerprint(connection, account, mark, kinship)?);
@@ -157,28 +157,29 @@ pub(in crate::store) fn record_task_fingerprints(
     connection: &Connection,
     point: &Checkpoint,
     task_id: TaskId,
-    marks: &[String],
+    marks: &[Fingerprint],
     seen: &[TaskId],
 ) -> Result<()> {
     let account = point.account.as_str();
     for mark in marks {
         // Different people may write the same sentence. Only a fingerprint that includes the sender identifies a
         // request.
-        if !mark.starts_with("says:") {
+        if mark.kind().names_sender() {
             // A mail may open several tasks, which share its text.
             let sql = "SELECT t.task_id FROM task_mark m JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)
                        WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
                        ORDER BY t.task_id LIMIT ?4";
             let mail = point.mail_id.map(|mail_id| mail_id.0);
-            let others = query_readable(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| {
-                parse_column(row, 0)
-            })?;
+            let others =
+                query_readable(connection, sql, (account, mark.as_str(), mail, MOST), "looking for the same", |row| {
+                    parse_column(row, 0)
+                })?;
             if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
                 return Err(StoreError::Conflict(format!("task {other} about the same was opened meanwhile")));
             }
         }
         let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        execute(connection, sql, (account, mark, task_id.to_string()), "marking a task")?;
+        execute(connection, sql, (account, mark.as_str(), task_id.to_string()), "marking a task")?;
     }
     Ok(())
 }
@@ -193,7 +194,7 @@ pub(in crate::store) fn apply_event_change(
     change: &EventChange,
     why: &str,
 ) -> Result<()> {
-    let (who, at) = (point.node.as_str(), point.entered_at);
+    let (who, at) = (point.node.into(), point.entered_at);
     let row = task::get(session, task_id)?;
     if row.task.status.is_terminal() {
         return Ok(());
@@ -262,7 +263,7 @@ impl TaskReader<'_> {
     }
 
     /// Returns the open tasks about the same invoice.
-    pub fn about_invoice(self, account: &AccountId, marks: &[String]) -> Result<Vec<RelatedTask>> {
+    pub fn about_invoice(self, account: &AccountId, marks: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
         for mark in marks {
             found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, Kinship::Invoice)?);

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::TaskReader;
 use crate::{
-    model::{HistoryRow, Instant, TaskId},
+    model::{Actor, HistoryRow, Instant, TaskId},
     store::{
         error::Result,
         table::{execute, parse_column, query_optional, query_readable},
@@ -17,7 +17,7 @@ pub(in crate::store) struct HistoryEntry<'a> {
     pub(in crate::store) from: &'a str,
     pub(in crate::store) to: &'a str,
     /// Who changed it: a node, `person`, `night` or another part of the program.
-    pub(in crate::store) who: &'a str,
+    pub(in crate::store) who: Actor,
     pub(in crate::store) why: &'a str,
 }
 
@@ -29,7 +29,8 @@ pub(in crate::store) fn record(
     at: Instant,
 ) -> Result<()> {
     let sql = "INSERT INTO task_history (task_id, field, from_value, to_value, who, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let values = (task_id.to_string(), entry.field, entry.from, entry.to, entry.who, entry.why, at.to_string());
+    let values =
+        (task_id.to_string(), entry.field, entry.from, entry.to, entry.who.as_str(), entry.why, at.to_string());
     execute(connection, sql, values, "recording history").map(drop)
 }
 
@@ -50,7 +51,7 @@ impl TaskReader<'_> {
                 field: row.get(0)?,
                 from: row.get(1)?,
                 to: row.get(2)?,
-                who: row.get(3)?,
+                who: parse_column(row, 3)?,
                 why: row.get(4)?,
                 at: parse_column(row, 5)?,
             })

@@ -18,7 +18,7 @@ use super::{
     query_first_readable, query_optional, query_readable,
 };
 use crate::{
-    model::{AccountId, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
+    model::{AccountId, Actor, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
     store::{
         error::{Result, StoreContext, StoreError},
         prepared::SearchEntry,
@@ -66,7 +66,7 @@ pub(in crate::store) struct TaskOwner<'a> {
     pub(in crate::store) user: &'a UserId,
     pub(in crate::store) mail_id: Option<MailId>,
     /// Who opens the task: a node, or `person`.
-    pub(in crate::store) who: &'a str,
+    pub(in crate::store) who: Actor,
 }
 
 /// Creates a task with its owner, facts, conversation and search entry, under the next number of its user. A task that
@@ -129,7 +129,7 @@ pub(in crate::store) struct StatusTransition<'a> {
     /// The status before; empty when the task is created.
     pub(in crate::store) from: &'a str,
     pub(in crate::store) to: TaskStatus,
-    pub(in crate::store) who: &'a str,
+    pub(in crate::store) who: Actor,
     pub(in crate::store) why: &'a str,
     pub(in crate::store) at: Instant,
 }
@@ -148,13 +148,13 @@ fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &Statu
     history::record(
         connection,
         task_id,
-        &history::HistoryEntry { field: "status", from, to: to.as_str(), who, why },
+        &history::HistoryEntry { field: "status", from, to: to.as_str(), who: *who, why },
         *at,
     )?;
     let entry = AuditEntry {
         at: *at,
         account: account.to_string(),
-        who: (*who).to_owned(),
+        who: *who,
         act: format!("task_{}", to.as_str().to_lowercase()),
         subject: format!("task:{task_id}"),
         detail: format!("{from} → {to}: {why}"),

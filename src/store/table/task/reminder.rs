@@ -5,8 +5,8 @@ use rusqlite::{Connection, Row};
 use super::TaskReader;
 use crate::{
     model::{
-        AccountId, Action, ActionId, Instant, InvoiceRow, Recurrence, ReminderRow, ShownReminder, TaskId, TaskStatus,
-        UserId, action::InvoiceRecord,
+        AccountId, Action, ActionId, Actor, Instant, InvoiceRow, Recurrence, ReminderRow, ShownReminder, TaskId,
+        TaskStatus, UserId, action::InvoiceRecord,
     },
     store::{
         error::{Result, SkipUnreadable as _},
@@ -95,7 +95,14 @@ fn complete_reminder_step(connection: &Connection, task_id: TaskId, at: Instant)
     task::update(connection, &changed, row.revision, None)?;
     if is_done {
         let row = task::get(connection, task_id)?;
-        task::edit::transition_task(connection, &row, TaskStatus::Done, "reminder", "it was shown at its time", at)?;
+        task::edit::transition_task(
+            connection,
+            &row,
+            TaskStatus::Done,
+            Actor::Reminder,
+            "it was shown at its time",
+            at,
+        )?;
     }
     Ok(())
 }

@@ -44,14 +44,14 @@ impl Office {
     /// Returns an effect on the mail that the policy allows without an approval.
     pub(crate) fn approved(&self, step: &str, effect: Effect) -> Box<ApprovedAction> {
         let action = Action { effect, ..self.yard.action(step, "On Friday, then.") };
-        let charter = self.yard.app.effects().load_policy();
+        let policy = self.yard.app.effects().load_policy();
         let situation = PolicyContext {
             mode: AccountMode::Active,
             mail: Some(&self.yard.mail),
             labels: &["invoice".to_owned()],
             is_phishing: false,
             own: &[YOU.to_owned()],
-            policy: &charter,
+            policy: &policy,
             approval: None,
             epoch: 0,
             restored_at: None,
