@@ -5,7 +5,7 @@
 
 use super::{
     date::ReferenceTime,
-    learned::{Bearing, Head, PredictedClass, score_mail},
+    learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
@@ -46,25 +46,25 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
     let page = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(sent, context.me);
-    let bearing = score_mail(mail, &page, &base, context.me);
-    let verdict = decide_outcome(mail, &page, &base, &bearing, context);
+    let scores = score_mail(mail, &page, &base, context.me);
+    let verdict = decide_outcome(mail, &page, &base, &scores, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
         urgency: estimate_urgency(
             &page,
-            &bearing,
+            &scores,
             &verdict.tasks,
             warnings::is_impersonation(mail, context.me),
             context,
         ),
-        warnings: warnings::find_warnings(mail, &page, &bearing, context),
+        warnings: warnings::find_warnings(mail, &page, &scores, context),
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
         tasks: verdict.tasks,
         meeting,
-        personal: bearing.predicted_class() == PredictedClass::Personal,
-        spam: bearing.is_positive(Head::Spam),
+        personal: scores.predicted_class() == PredictedClass::Personal,
+        spam: scores.is_positive(Head::Spam),
         language: page.language.to_owned(),
     }
 }
@@ -90,11 +90,11 @@ fn decide_outcome(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> ReadingOutcome {
     // Anyone can write the person's own address into From, and sellers do.
-    let forged = !mail.authentication.verified && bearing.is_positive(Head::Spam);
+    let forged = !mail.authentication.verified && scores.is_positive(Head::Spam);
     if context.me.is_me(&mail.from) && !forged {
         let tasks = own_mail::plan_own_tasks(mail, page, base, context);
         return match tasks.first() {
@@ -108,12 +108,12 @@ fn decide_outcome(
     if let Some(verdict) = read_invitation(mail, page) {
         return verdict;
     }
-    match categorise_mail(mail, page, bearing, context) {
+    match categorise_mail(mail, page, scores, context) {
         MailCategory::WithoutTask(no_task, reason) => {
             ReadingOutcome::without_task(no_task, reason, highest_request_score(page, 0.0))
         }
         MailCategory::Alert => read_alert(mail, page),
-        MailCategory::Ordinary => read_ordinary_mail(mail, page, base, bearing, context),
+        MailCategory::Ordinary => read_ordinary_mail(mail, page, base, scores, context),
     }
 }
 
@@ -123,12 +123,12 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
         let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
         return Some(ReadingOutcome::without_task(NoTask::Notification, reason, 0.0));
     }
-    let voice = objective_writer(mail, page);
+    let writer = objective_writer(mail, page);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
     let mut task = new_task(TaskKind::Invitation, mail, what);
     let (english, hebrew) =
-        (format!("Answer {}'s invitation", voice.person), format!("לענות להזמנה של {}", voice.person));
-    task.objective = voice.write_with_lead(&english, &hebrew, what);
+        (format!("Answer {}'s invitation", writer.person), format!("לענות להזמנה של {}", writer.person));
+    task.objective = writer.write_with_lead(&english, &hebrew, what);
     task.due_at = invite.start;
     task.deadline = invite.start.map(|start| start.to_string());
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
@@ -142,11 +142,11 @@ fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
     let evidence = told
         .or_else(|| page.first_sentence_with(Feature::Alert))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let voice = objective_writer(mail, page);
+    let writer = objective_writer(mail, page);
     let mut task = new_task(TaskKind::Alert, mail, evidence);
     let (english, hebrew) =
-        (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
-    task.objective = voice.write_with_lead(&english, &hebrew, evidence);
+        (format!("Check the alert from {}", writer.person), format!("לבדוק את ההתראה מ{}", writer.person));
+    task.objective = writer.write_with_lead(&english, &hebrew, evidence);
     if let Some(money) =
         page.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
     {
@@ -164,10 +164,10 @@ fn read_ordinary_mail(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> ReadingOutcome {
-    let lean = compute_request_bias(mail, page, bearing, context);
+    let lean = compute_request_bias(mail, page, scores, context);
     let asking = find_distinct_requests(page, lean);
     let score = highest_request_score(page, lean);
     if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
@@ -187,7 +187,7 @@ fn read_ordinary_mail(
         return ReadingOutcome::with_tasks(tasks, reason, score);
     }
     read_stated_deadline(mail, page, base)
-        .or_else(|| read_implied_request(mail, page, base, bearing))
+        .or_else(|| read_implied_request(mail, page, base, scores))
         .unwrap_or_else(|| ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(page), score))
 }
 
@@ -196,9 +196,9 @@ fn read_implied_request(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
 ) -> Option<ReadingOutcome> {
-    let (head, wants) = match bearing.predicted_class() {
+    let (head, wants) = match scores.predicted_class() {
         PredictedClass::Urgent => (Head::Urgent, true),
         PredictedClass::Wants => (Head::Wants, true),
         _ => (Head::Wants, false),
@@ -210,8 +210,8 @@ fn read_implied_request(
     let strongest =
         page.sentences.iter().filter(about).max_by(|a, b| weigh_as_evidence(a).total_cmp(&weigh_as_evidence(b)))?;
     let task = plan_task(strongest, true, mail, page, base);
-    let reason = format!("reads like a mail that wants something ({})", bearing.explain(head));
-    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(bearing.logit(head))))
+    let reason = format!("reads like a mail that wants something ({})", scores.explain(head));
+    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scores.logit(head))))
 }
 
 /// Which sentence of such a mail to show: what is asked, else what is wrong.
@@ -239,7 +239,7 @@ const MAX_REQUEST_BIAS: f64 = 2.0;
 fn compute_request_bias(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> f64 {
     let direct = mail.to.iter().any(|address| context.me.is_me(address));
@@ -256,7 +256,7 @@ fn compute_request_bias(
         (page.has(Feature::Urgent) && !page.has(Feature::Calm), 0.3),
     ];
     let parts: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    parts + (bearing.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
+    parts + (scores.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
 }
 
 /// "The application is due on Friday" asks without asking.

@@ -4,7 +4,7 @@
 
 use crate::model::{Mail, reading::NoTask};
 use crate::reading::{
-    learned::{Bearing, Head, PredictedClass},
+    learned::{Head, MailScores, PredictedClass},
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
@@ -23,7 +23,7 @@ pub(in crate::reading) enum MailCategory {
 pub(in crate::reading) fn categorise_mail(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> MailCategory {
     let machine = is_machine_sender(&mail.from.addr) || page.has(Feature::Machine);
@@ -34,16 +34,16 @@ pub(in crate::reading) fn categorise_mail(
         return MailCategory::WithoutTask(NoTask::Notification, "an automatic reply: the sender is away".into());
     }
     if let Some(verdict) =
-        categorise_receipt(page).filter(|_| !bearing.is_positive(Head::Spam) && page.count(Feature::Advert) < 2)
+        categorise_receipt(page).filter(|_| !scores.is_positive(Head::Spam) && page.count(Feature::Advert) < 2)
     {
         return verdict;
     }
     let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
     // A false alarm is shown with its warning; only what is plainly a swindle is not.
-    let alarm = is_alert(mail, page) && bearing.logit(Head::Promotes) < CERTAIN_PROMOTION;
+    let alarm = is_alert(mail, page) && scores.logit(Head::Promotes) < CERTAIN_PROMOTION;
     if !bulk_header
         && !alarm
-        && let Some(verdict) = categorise_promotion(page, bearing, context)
+        && let Some(verdict) = categorise_promotion(page, scores, context)
     {
         return verdict;
     }
@@ -61,7 +61,7 @@ pub(in crate::reading) fn categorise_mail(
     if let Some(gone) = find_cancellation(&page.subject) {
         return MailCategory::WithoutTask(NoTask::Notification, format!("it was called off: {gone}"));
     }
-    if machine && !has_open_payment_or_deadline(page) && !has_credible_obligation(page, bearing) {
+    if machine && !has_open_payment_or_deadline(page) && !has_credible_obligation(page, scores) {
         return MailCategory::WithoutTask(
             NoTask::Notification,
             "a notification from an address that takes no replies".into(),
@@ -116,39 +116,39 @@ const SURE_SPAM: f64 = 0.5;
 /// Sells, or swindles. Someone the person has written to is given a hearing first.
 fn categorise_promotion(
     page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> Option<MailCategory> {
     let known = context.known_contact || context.thread_mine;
     let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
-    let wanted = matches!(bearing.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
+    let wanted = matches!(scores.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
-    let by_likeness = bearing.predicted_class() == PredictedClass::Promotes || bearing.logit(Head::Spam) > SURE_SPAM;
+    let by_likeness = scores.predicted_class() == PredictedClass::Promotes || scores.logit(Head::Spam) > SURE_SPAM;
     let doubtful = !by_words
-        && bearing.logit(Head::Promotes) < DOUBTFUL_PROMOTION
+        && scores.logit(Head::Promotes) < DOUBTFUL_PROMOTION
         && page.sentences.iter().any(|scored| scored.asks_outright());
-    if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(page, bearing) {
+    if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(page, scores) {
         return None;
     }
-    let phishing = bearing.logit(Head::Phishing);
-    let (no_task, head, what) = if bearing.is_positive(Head::Spam) || spam >= 3 {
+    let phishing = scores.logit(Head::Phishing);
+    let (no_task, head, what) = if scores.is_positive(Head::Spam) || spam >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
     } else if phishing > 0.0 && page.features().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
     } else {
         (NoTask::Bulk, Head::Promotes, "advertising")
     };
-    let because = bearing.explain(head);
+    let because = scores.explain(head);
     Some(MailCategory::WithoutTask(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
 }
 
 /// Among its news stands something the person has to do, and nothing that lures them anywhere.
-fn has_credible_obligation(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
+fn has_credible_obligation(page: &AnnotatedMail<'_>, scores: &MailScores<'_>) -> bool {
     use Feature::{Credentials, Lure, Pressure, Scam};
     page.features().has_any(&[Feature::Obliges, Feature::Invoice])
         && !page.features().has_any(&[Credentials, Lure, Pressure, Scam])
-        && !bearing.is_positive(Head::Spam)
-        && !bearing.is_positive(Head::Phishing)
+        && !scores.is_positive(Head::Spam)
+        && !scores.is_positive(Head::Phishing)
 }
 
 fn categorise_receipt(page: &AnnotatedMail<'_>) -> Option<MailCategory> {

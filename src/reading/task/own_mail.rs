@@ -78,7 +78,7 @@ fn find_due_date_of(kind: TaskKind, scored: &ScoredSentence<'_>, base: &Referenc
 
 fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hebrew = page.language == "he";
-    let voice = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
+    let writer = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let after = |feature: Feature| {
         let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
@@ -86,16 +86,16 @@ fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> O
         Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
     };
     if let Some(what) = after(Feature::Remind) {
-        return Some((TaskKind::Reminder, voice.write_verbatim(if what.is_empty() { &said } else { &what })));
+        return Some((TaskKind::Reminder, writer.write_verbatim(if what.is_empty() { &said } else { &what })));
     }
     if scored.has(Feature::Folder) {
-        return Some((TaskKind::Folder, voice.write_verbatim(&said)));
+        return Some((TaskKind::Folder, writer.write_verbatim(&said)));
     }
     if scored.has(Feature::Summary) {
-        return Some((TaskKind::Summary, voice.write_verbatim(&said)));
+        return Some((TaskKind::Summary, writer.write_verbatim(&said)));
     }
     (scored.asks_outright() || scored.has(Feature::Imperative))
-        .then(|| (TaskKind::Reminder, voice.write_verbatim(&said)))
+        .then(|| (TaskKind::Reminder, writer.write_verbatim(&said)))
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.

@@ -34,7 +34,7 @@ pub(in crate::reading) fn plan_task(
     let money = money::find_largest_amount(&scored.sentence.normalised);
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
     let kind = choose_task_kind(scored, &clause, page, mail, &seen);
-    let voice = objective_writer(mail, page);
+    let writer = objective_writer(mail, page);
     let mut task = new_task(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
@@ -43,16 +43,16 @@ pub(in crate::reading) fn plan_task(
             let described =
                 if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.normalised };
             if arranges_for_others(&clause) {
-                voice.write_request(&clause)
+                writer.write_request(&clause)
             } else {
-                voice.write_meeting(
+                writer.write_meeting(
                     &format!("{} {described}", scored.sentence.normalised),
                     task.meeting_duration.as_deref(),
                 )
             }
         }
-        TaskKind::Deadline => voice.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
-        _ => voice.write_request(&clause),
+        TaskKind::Deadline => writer.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
+        _ => writer.write_request(&clause),
     };
     if let Some(about) = find_referent(&clause, scored, page) {
         task.objective = append_referent(&task.objective, about);

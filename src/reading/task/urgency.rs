@@ -4,7 +4,7 @@
 
 use crate::model::{ExtractedTask, TaskKind};
 use crate::reading::{
-    learned::Bearing,
+    learned::MailScores,
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
@@ -16,7 +16,7 @@ const HIGH_URGENCY_LOGIT: f64 = 1.386_294;
 
 pub(in crate::reading) fn estimate_urgency(
     page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     tasks: &[ExtractedTask],
     pretends: bool,
     context: &ReadContext<'_>,
@@ -31,7 +31,7 @@ pub(in crate::reading) fn estimate_urgency(
     let parts = [
         (said, 1.5),
         (pretends, -3.0),
-        (true, bearing.urgency_margin() + HIGH_URGENCY_LOGIT),
+        (true, scores.urgency_margin() + HIGH_URGENCY_LOGIT),
         (page.has(Feature::Calm), -1.5),
         (alert && page.has(Feature::Urgent), 1.5),
         (context.known_contact, 0.2),
