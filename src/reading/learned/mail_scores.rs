@@ -86,7 +86,7 @@ impl MailScores<'_> {
 
 pub(in crate::reading) fn score_mail<'a>(
     mail: &'a Mail,
-    page: &'a AnnotatedMail<'_>,
+    annotated: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     me: &Me,
 ) -> MailScores<'a> {
@@ -109,11 +109,11 @@ pub(in crate::reading) fn score_mail<'a>(
             }
         }
     };
-    emit_mail_cues(mail, page, base, me, |signal: Signal<'a>| {
+    emit_mail_cues(mail, annotated, base, me, |signal: Signal<'a>| {
         if let Some(row) = table.row(&signal) {
             count(signal, row);
         }
     });
-    emit_weighted_signals(page, count);
+    emit_weighted_signals(annotated, count);
     MailScores { logits: sums, signals: seen }
 }

@@ -62,15 +62,15 @@ pub(in crate::reading) fn is_impersonation(mail: &Mail, me: &Me) -> bool {
 
 pub(in crate::reading) fn find_warnings(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> Vec<MailWarning> {
     let phishing = warn_of_lookalike_domain(mail, context.me)
         .or_else(|| warn_of_mismatched_link(mail))
-        .or_else(|| warn_of_credentials_request(mail, page))
+        .or_else(|| warn_of_credentials_request(mail, annotated))
         .or_else(|| warn_of_phishing_score(mail, scores, context));
-    let injection = page.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
+    let injection = annotated.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
         let text = format!(
             "talks to the program, not to you: “{}”",
             crate::reading::task::objective::truncate_at_word(scored.sentence.raw, 100)
@@ -190,11 +190,11 @@ fn warn_of_phishing_score(mail: &Mail, scores: &MailScores<'_>, context: &ReadCo
     Some(format!("an unverified sender writes like a swindler ({})", scores.explain(Head::Phishing)))
 }
 
-fn warn_of_credentials_request(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {
+fn warn_of_credentials_request(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<String> {
     if mail.authentication.verified {
         return None;
     }
-    let scored = page.first_sentence_with(Feature::Credentials)?;
+    let scored = annotated.first_sentence_with(Feature::Credentials)?;
     let said = crate::reading::task::objective::truncate_at_word(scored.sentence.raw, 100);
     Some(format!("an unverified sender asks for access or money: “{said}”"))
 }
