@@ -26,8 +26,8 @@ pub struct RelatedTask {
     pub task_id: TaskId,
     pub objective: String,
     pub kind: FactsKind,
-    #[serde(default)]
-    pub kinship: Kinship,
+    #[serde(default, rename = "kinship")]
+    pub relation: TaskRelation,
     /// Who wrote the mail it came from.
     #[serde(default)]
     pub sender: String,
@@ -54,7 +54,7 @@ pub struct RelatedTask {
 text_enum! {
     /// What a mail and a task have in common.
     #[derive(Default)]
-    Kinship {
+    TaskRelation {
         /// The conversation, by its headers.
         #[default]
         Thread = "thread",

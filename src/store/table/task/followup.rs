@@ -7,8 +7,8 @@ use super::TaskReader;
 use crate::{
     followup::fingerprint,
     model::{
-        AccountId, Checkpoint, EventChange, Fingerprint, FollowUp, Instant, Kinship, Mail, MailId, RelatedTask, TaskId,
-        TaskRow, TaskStatus,
+        AccountId, Checkpoint, EventChange, Fingerprint, FollowUp, Instant, Mail, MailId, RelatedTask, TaskId,
+        TaskRelation, TaskRow, TaskStatus,
     },
     store::{
         error::{Result, StoreError},
@@ -49,12 +49,12 @@ fn tasks_sql(from: &str, condition: &str) -> String {
     )
 }
 
-fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
+fn related_task_row(row: &Row<'_>, relation: TaskRelation) -> rusqlite::Result<RelatedTask> {
     Ok(RelatedTask {
         task_id: parse_column(row, 0)?,
         objective: row.get(1)?,
         kind: parse_column(row, 2)?,
-        kinship,
+        relation,
         sender: row.get(3)?,
         sender_verified: row.get(4)?,
         known_contact: row.get(5)?,
@@ -72,7 +72,7 @@ pub(in crate::store) fn tasks_of_thread(
     thread: &str,
 ) -> Result<Vec<RelatedTask>> {
     query_readable(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
-        related_task_row(row, Kinship::Thread)
+        related_task_row(row, TaskRelation::Thread)
     })
 }
 
@@ -80,10 +80,10 @@ pub(in crate::store) fn tasks_with_fingerprint(
     connection: &Connection,
     account: &str,
     mark: &Fingerprint,
-    kinship: Kinship,
+    relation: TaskRelation,
 ) -> Result<Vec<RelatedTask>> {
     query_readable(connection, &open_tasks_sql("task_mark"), (account, mark.as_str()), "finding marked tasks", |row| {
-        related_task_row(row, kinship)
+        related_task_row(row, relation)
     })
 }
 
@@ -91,7 +91,7 @@ pub(in crate::store) fn tasks_with_fingerprint(
 fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> Result<Vec<RelatedTask>> {
     let (sql, mark) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
     query_readable(connection, &sql, (account, mark.as_str()), "finding the tasks of a beginning", |row| {
-        related_task_row(row, Kinship::Beginning)
+        related_task_row(row, TaskRelation::Beginning)
     })
 }
 
@@ -120,20 +120,20 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     tasks: &mut Vec<RelatedTask>,
 ) -> Result<()> {
     let former = fingerprint::former_of_mail(mail);
-    let same = [text, former.as_ref()].into_iter().flatten().map(|mark| (Kinship::Text, mark));
+    let same = [text, former.as_ref()].into_iter().flatten().map(|mark| (TaskRelation::Text, mark));
     let event = fingerprint::of_invitation(mail);
-    let event = event.as_ref().map(|mark| (Kinship::Invitation, mark));
-    let quoted = mail.quoted.iter().map(|mark| (Kinship::Quote, mark));
+    let event = event.as_ref().map(|mark| (TaskRelation::Invitation, mark));
+    let quoted = mail.quoted.iter().map(|mark| (TaskRelation::Quote, mark));
     let mut found = Vec::new();
-    for (kinship, mark) in same.chain(event).chain(quoted) {
-        found.extend(tasks_with_fingerprint(connection, account, mark, kinship)?);
+    for (relation, mark) in same.chain(event).chain(quoted) {
+        found.extend(tasks_with_fingerprint(connection, account, mark, relation)?);
     }
     found.extend(tasks_of_beginning(connection, account, mail_id)?);
     for task in found {
         match tasks.iter_mut().find(|known| known.task_id == task.task_id) {
-            Some(known) if task.kinship == Kinship::Beginning => known.kinship = task.kinship,
-            Some(known) if known.kinship == Kinship::Thread && task.kinship != Kinship::Quote => {
-                known.kinship = task.kinship;
+            Some(known) if task.relation == TaskRelation::Beginning => known.relation = task.relation,
+            Some(known) if known.relation == TaskRelation::Thread && task.relation != TaskRelation::Quote => {
+                known.relation = task.relation;
             }
             Some(_) => {}
             None => tasks.push(task),
@@ -250,7 +250,7 @@ impl TaskReader<'_> {
     pub fn about_invoice(self, account: &AccountId, marks: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
         for mark in marks {
-            found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, Kinship::Invoice)?);
+            found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, TaskRelation::Invoice)?);
         }
         Ok(found)
     }
