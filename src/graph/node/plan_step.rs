@@ -158,9 +158,9 @@ impl PlanStep {
             let task = self.build_task(entry, mail, known, reading, plan, ordinal);
             let facts = about.of(plan);
             step.runs.push(task_run(entry, known, &task, &facts));
-            let marks = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
+            let fingerprints = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
             let seen = known.tasks.iter().map(|task| task.task_id).collect();
-            step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), marks, seen });
+            step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), fingerprints, seen });
         }
         let first = planned.first().map_or_else(|| about.clone(), |plan| about.of(plan));
         step.changes.push(Change::Settle {

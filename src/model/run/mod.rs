@@ -144,9 +144,9 @@ pub enum Change {
         task: Box<Task>,
         facts: Box<Facts>,
         /// What it is recognised by.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        marks: Vec<Fingerprint>,
-        /// Open tasks with one of its marks that were seen, and found to be something else. Any other is a reason to
+        #[serde(default, rename = "marks", skip_serializing_if = "Vec::is_empty")]
+        fingerprints: Vec<Fingerprint>,
+        /// Open tasks with one of its fingerprints that were seen, and found to be something else. Any other is a reason to
         /// look again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<TaskId>,

@@ -1,4 +1,4 @@
-//! Tasks a mail may be about: by its conversation, and by the marks a task is recognised by. Open tasks only: what has
+//! Tasks a mail may be about: by its conversation, and by the fingerprints a task is recognised by. Open tasks only: what has
 //! ended takes no mail in, but for the rest of the mail it came from.
 
 use rusqlite::{Connection, Row};
@@ -79,18 +79,22 @@ pub(in crate::store) fn tasks_of_thread(
 pub(in crate::store) fn tasks_with_fingerprint(
     connection: &Connection,
     account: &str,
-    mark: &Fingerprint,
+    fingerprint: &Fingerprint,
     relation: TaskRelation,
 ) -> Result<Vec<RelatedTask>> {
-    query_readable(connection, &open_tasks_sql("task_mark"), (account, mark.as_str()), "finding marked tasks", |row| {
-        related_task_row(row, relation)
-    })
+    query_readable(
+        connection,
+        &open_tasks_sql("task_mark"),
+        (account, fingerprint.as_str()),
+        "finding marked tasks",
+        |row| related_task_row(row, relation),
+    )
 }
 
 /// The tasks that the beginning of a mail opened, open or ended.
 fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> Result<Vec<RelatedTask>> {
-    let (sql, mark) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
-    query_readable(connection, &sql, (account, mark.as_str()), "finding the tasks of a beginning", |row| {
+    let (sql, fingerprint) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
+    query_readable(connection, &sql, (account, fingerprint.as_str()), "finding the tasks of a beginning", |row| {
         related_task_row(row, TaskRelation::Beginning)
     })
 }
@@ -120,13 +124,13 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     tasks: &mut Vec<RelatedTask>,
 ) -> Result<()> {
     let former = fingerprint::former_of_mail(mail);
-    let same = [text, former.as_ref()].into_iter().flatten().map(|mark| (TaskRelation::Text, mark));
+    let same = [text, former.as_ref()].into_iter().flatten().map(|fingerprint| (TaskRelation::Text, fingerprint));
     let event = fingerprint::of_invitation(mail);
-    let event = event.as_ref().map(|mark| (TaskRelation::Invitation, mark));
-    let quoted = mail.quoted.iter().map(|mark| (TaskRelation::Quote, mark));
+    let event = event.as_ref().map(|fingerprint| (TaskRelation::Invitation, fingerprint));
+    let quoted = mail.quoted.iter().map(|fingerprint| (TaskRelation::Quote, fingerprint));
     let mut found = Vec::new();
-    for (relation, mark) in same.chain(event).chain(quoted) {
-        found.extend(tasks_with_fingerprint(connection, account, mark, relation)?);
+    for (relation, fingerprint) in same.chain(event).chain(quoted) {
+        found.extend(tasks_with_fingerprint(connection, account, fingerprint, relation)?);
     }
     found.extend(tasks_of_beginning(connection, account, mail_id)?);
     for task in found {
@@ -142,32 +146,35 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     Ok(())
 }
 
-/// A task is opened under its marks, unless an open one that was not seen has one of them: then look again.
+/// A task is opened under its fingerprints, unless an open one that was not seen has one of them: then look again.
 pub(in crate::store) fn record_task_fingerprints(
     connection: &Connection,
     point: &Checkpoint,
     task_id: TaskId,
-    marks: &[Fingerprint],
+    fingerprints: &[Fingerprint],
     seen: &[TaskId],
 ) -> Result<()> {
     let account = point.account.as_str();
-    for mark in marks {
-        if mark.kind().names_sender() {
+    for fingerprint in fingerprints {
+        if fingerprint.kind().names_sender() {
             // A mail may open several tasks, which share its text.
             let sql = "SELECT t.task_id FROM task_mark m JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)
                        WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
                        ORDER BY t.task_id LIMIT ?4";
             let mail = point.mail_id.map(|mail_id| mail_id.0);
-            let others =
-                query_readable(connection, sql, (account, mark.as_str(), mail, MOST), "looking for the same", |row| {
-                    parse_column(row, 0)
-                })?;
+            let others = query_readable(
+                connection,
+                sql,
+                (account, fingerprint.as_str(), mail, MOST),
+                "looking for the same",
+                |row| parse_column(row, 0),
+            )?;
             if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
                 return Err(StoreError::Conflict(format!("task {other} about the same was opened meanwhile")));
             }
         }
         let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        execute(connection, sql, (account, mark.as_str(), task_id.to_string()), "marking a task")?;
+        execute(connection, sql, (account, fingerprint.as_str(), task_id.to_string()), "marking a task")?;
     }
     Ok(())
 }
@@ -247,10 +254,10 @@ impl TaskReader<'_> {
     }
 
     /// Open tasks about the same invoice.
-    pub fn about_invoice(self, account: &AccountId, marks: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
+    pub fn about_invoice(self, account: &AccountId, fingerprints: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
-        for mark in marks {
-            found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, TaskRelation::Invoice)?);
+        for fingerprint in fingerprints {
+            found.extend(tasks_with_fingerprint(self.0, account.as_str(), fingerprint, TaskRelation::Invoice)?);
         }
         Ok(found)
     }
