@@ -175,8 +175,8 @@ fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), 
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
     let wrong = if !is_for(approval, action) {
         "the approval was for something else"
-    } else if !approval.door.may_approve() {
-        "this door cannot approve"
+    } else if !approval.channel.may_approve() {
+        "it cannot be approved from there"
     } else if approval.used {
         "the approval was used already"
     } else if approval.expires_at <= situation.now || terms.expires_at <= situation.now {

@@ -35,7 +35,8 @@ pub struct Approval {
     pub sha256: String,
     /// Of the data folder when it was given.
     pub epoch: i64,
-    pub door: DecisionChannel,
+    #[serde(rename = "door")]
+    pub channel: DecisionChannel,
     pub expires_at: Instant,
     pub used: bool,
 }
