@@ -103,9 +103,9 @@ impl ExecuteTool {
         match tool.run(&input) {
             Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
                 .with_changes(complete_step(changes, index, tool.name(), value))),
-            Ok(ToolOutcome::Effect(wished)) => {
+            Ok(ToolOutcome::Effect(requested)) => {
                 let step = EffectfulStep { entry, task, index, name: tool.name(), action_id };
-                self.plan_effect(&step, *wished, changes)
+                self.plan_effect(&step, *requested, changes)
             }
             Ok(ToolOutcome::LeftToPerson(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
