@@ -139,7 +139,7 @@ impl NodeInput<'_> {
     }
 
     /// What the model said to this prompt, if it was asked already.
-    pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<ModelReply>> {
+    pub fn find_model_reply(&self, prompt: Prompt) -> anyhow::Result<Option<ModelReply>> {
         self.find_reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
     }
 }

@@ -1,6 +1,6 @@
 //! The Gmail API as far as the program uses it: one hub, one caller, a price for every call.
 //!
-//! Call as `client.ask(price::READ, async |hub, heard| hub.users()…add_scope(Scope::Modify).delegate(heard).doit().await)`.
+//! Call as `client.call(price::READ, async |hub, heard| hub.users()…add_scope(Scope::Modify).delegate(heard).doit().await)`.
 //! The scope must be named: the generated client's own choice is one of an add-on, and [`super::super::google::TokenProvider`]
 //! refuses it.
 
@@ -76,12 +76,12 @@ impl GmailClient {
     }
 
     /// A call that changes nothing, or the same thing however often it is made. See [`ApiCaller::ask`].
-    pub fn ask<T>(
+    pub fn call<T>(
         &self,
         price: CallPrice,
         request: impl AsyncFn(&Hub, &mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
-        self.caller.ask(price, async |heard| request(&self.hub, heard).await)
+        self.caller.call(price, async |heard| request(&self.hub, heard).await)
     }
 
     /// A call that is made once, whatever becomes of it. See [`ApiCaller::call_once`].

@@ -46,7 +46,7 @@ fn fetch_profile(client: &GmailClient) -> Result<Profile, ApiError> {
     let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
     };
-    client.ask(price::PROFILE, request)
+    client.call(price::PROFILE, request)
 }
 
 /// The watched mail since some day.
@@ -77,7 +77,7 @@ pub(super) fn list_watched(
                 let call = token.iter().fold(call, |call, token| call.page_token(token));
                 call.add_scope(SCOPE).delegate(heard).doit().await
             };
-            let listed = client.ask(price::LIST, request)?;
+            let listed = client.call(price::LIST, request)?;
             let fresh = listed.messages.into_iter().flatten().filter_map(|message| message.id);
             for id in fresh {
                 if all.ids.len() - before >= watch.most {
@@ -118,7 +118,7 @@ pub(super) fn fetch_changes(
             let call = token.iter().fold(call, |call, token| call.page_token(token));
             call.add_scope(SCOPE).delegate(heard).doit().await
         };
-        let told = client.ask(price::HISTORY, request)?;
+        let told = client.call(price::HISTORY, request)?;
         // What happens while we turn pages is in the next look: the first page says where that begins.
         if nth == 0 {
             changes.history = told.history_id.unwrap_or(since).max(since);

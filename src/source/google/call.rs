@@ -83,7 +83,7 @@ impl ApiCaller {
 
     /// A call that changes nothing, or the same thing however often it is made: repeated with a new token, and after
     /// trouble on the way.
-    pub fn ask<T>(
+    pub fn call<T>(
         &self,
         price: CallPrice,
         request: impl AsyncFn(&mut FailureDetails) -> ApiResult<(Response, T)>,

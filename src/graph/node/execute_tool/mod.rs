@@ -157,7 +157,7 @@ impl ExecuteTool {
         thread: &[ThreadMail],
     ) -> anyhow::Result<ControlFlow<NodeOutput, Option<ReplyWording>>> {
         let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(ControlFlow::Continue(None)) };
-        if let Some(heard) = entry.heard(Prompt::DraftReply)? {
+        if let Some(heard) = entry.find_model_reply(Prompt::DraftReply)? {
             return Ok(ControlFlow::Continue(wording::draft_wording(&heard)));
         }
         let Some(style) = entry.find_reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
