@@ -97,7 +97,7 @@ pub fn read_parsed_mail(mail: &Mail) -> Reading {
     let reading = reading::read(mail, &context);
     let facts = reading::collect_facts(mail, &reading, "work", &Relation::default());
     for task in &reading.tasks {
-        std::hint::black_box(facts.of(task));
+        std::hint::black_box(facts.for_task(task));
     }
     reading::plan_forced_task(mail, &context);
     reading

@@ -183,12 +183,12 @@ mod tests {
     #[test]
     fn a_resend_has_the_mark_of_the_first_and_any_other_mail_has_not() {
         let first = mail("Invoice 7", "Please pay\ninvoice 7.");
-        let mark = of_mail(&first);
-        assert!(mark.is_some());
+        let fingerprint = of_mail(&first);
+        assert!(fingerprint.is_some());
         for again in
             [mail("Re: Invoice 7", "Please pay invoice 7"), mail("RE: AW: invoice 7", "please  pay invoice 7!")]
         {
-            assert_eq!(of_mail(&again), mark);
+            assert_eq!(of_mail(&again), fingerprint);
         }
         let elsewhere = Address { name: None, addr: "b@x.example".into() };
         let attached = Attachment { name: String::new(), content_type: String::new(), size: 1, sha256: "00".into() };
@@ -200,7 +200,7 @@ mod tests {
             Mail { attachments: vec![attached], ..first.clone() },
             Mail { other_parts_sha256: Some("00".into()), ..first.clone() },
         ] {
-            assert_ne!(of_mail(&other), mark, "{other:?}");
+            assert_ne!(of_mail(&other), fingerprint, "{other:?}");
         }
         assert_eq!(of_mail(&mail("x", " \n")), None);
     }
@@ -214,20 +214,20 @@ mod tests {
             ..Invite::default()
         };
         let of = |invite: Invite| of_invitation(&Mail { invite: Some(invite), ..mail("x", "y") });
-        let mark = of(invite("u", None));
-        assert!(mark.is_some());
-        assert_eq!(of(Invite { method: "CANCEL".into(), sequence: 3, ..invite("u", None) }), mark);
-        assert_ne!(of(invite("v", None)), mark);
-        assert_ne!(of(invite("u", Some("20260301T100000Z"))), mark);
+        let fingerprint = of(invite("u", None));
+        assert!(fingerprint.is_some());
+        assert_eq!(of(Invite { method: "CANCEL".into(), sequence: 3, ..invite("u", None) }), fingerprint);
+        assert_ne!(of(invite("v", None)), fingerprint);
+        assert_ne!(of(invite("u", Some("20260301T100000Z"))), fingerprint);
         assert_eq!(of(Invite { method: "REPLY".into(), ..invite("u", None) }), None);
         assert_eq!(of(invite("", None)), None);
     }
 
     #[test]
     fn invoice_numbers_are_compared_without_their_dress() {
-        let mark = of_invoice("a@x.example", "INV-2024/771");
-        assert_eq!(mark, of_invoice("a@x.example", "inv 2024 771"));
-        assert_ne!(mark, of_invoice("b@x.example", "INV-2024/771"));
+        let fingerprint = of_invoice("a@x.example", "INV-2024/771");
+        assert_eq!(fingerprint, of_invoice("a@x.example", "inv 2024 771"));
+        assert_ne!(fingerprint, of_invoice("b@x.example", "INV-2024/771"));
         assert_eq!(of_invoice("a@x.example", "none"), None);
         assert_eq!(of_invoice("", "7"), None);
     }

@@ -13,7 +13,7 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
     document::query_words,
-    model::{EventChange, ExtractedTask, Facts, FactsKind, Fingerprint, Kinship, Mail, RelatedTask, TaskKind},
+    model::{EventChange, ExtractedTask, Facts, FactsKind, Fingerprint, Mail, RelatedTask, TaskKind, TaskRelation},
 };
 
 /// Returns the fingerprints by which a task opened from this mail is recognised later.
@@ -41,8 +41,8 @@ fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<Fingerpri
 pub fn merge_tasks(tasks: &mut Vec<RelatedTask>, more: Vec<RelatedTask>) {
     for new in more {
         match tasks.iter_mut().find(|known| known.task_id == new.task_id) {
-            Some(known) if known.kinship == Kinship::Text => {}
-            Some(known) => known.kinship = new.kinship,
+            Some(known) if known.relation == TaskRelation::Text => {}
+            Some(known) => known.relation = new.relation,
             None => tasks.push(new),
         }
     }
@@ -51,7 +51,7 @@ pub fn merge_tasks(tasks: &mut Vec<RelatedTask>, more: Vec<RelatedTask>) {
 /// Returns whether a message was already sent because of the beginning of this mail, which was read while still
 /// incomplete.
 pub fn is_partly_answered(tasks: &[RelatedTask]) -> bool {
-    tasks.iter().any(|task| task.kinship == Kinship::Beginning && task.has_sent)
+    tasks.iter().any(|task| task.relation == TaskRelation::Beginning && task.has_sent)
 }
 
 /// Returns the facts that a mail adds to the tasks it is linked to. The start of an event is left out: only
@@ -63,20 +63,20 @@ pub fn facts_for_link(mail: &Mail, facts: &Facts) -> Facts {
 /// Returns the open task that a mail answers which asks for nothing. A shared conversation counts only if the mail
 /// refers to an earlier one: otherwise it shares the conversation by a Message-ID that was used twice.
 pub fn find_answered_task<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<&'a RelatedTask> {
-    tasks.iter().find(|task| task.kinship != Kinship::Thread || !mail.references.is_empty())
+    tasks.iter().find(|task| task.relation != TaskRelation::Thread || !mail.references.is_empty())
 }
 
 /// Returns the evidence for linking a mail that asks for nothing, as text for the history of the task.
 pub const fn reply_evidence(task: &RelatedTask) -> &'static str {
-    match task.kinship {
-        Kinship::Thread => "a reply in the conversation of this task",
-        Kinship::Quote => "a reply that quotes the request of this task",
-        Kinship::Text => SAME_TEXT,
-        Kinship::Invoice => "about the invoice of this task",
-        Kinship::Invitation => {
+    match task.relation {
+        TaskRelation::Thread => "a reply in the conversation of this task",
+        TaskRelation::Quote => "a reply that quotes the request of this task",
+        TaskRelation::Text => SAME_TEXT,
+        TaskRelation::Invoice => "about the invoice of this task",
+        TaskRelation::Invitation => {
             "a notice about the event of this task; it is outdated, or nobody vouches for its sender"
         }
-        Kinship::Beginning => WHOLE,
+        TaskRelation::Beginning => WHOLE,
     }
 }
 
@@ -115,10 +115,10 @@ fn event_relation(mail: &Mail, task: &RelatedTask) -> EventRelation {
 /// may do so, and only if the receiving server vouched for both the invitation and this mail.
 pub fn find_changed_event<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<(&'a RelatedTask, String)> {
     let invite = mail.invite.as_ref()?;
-    let is_organizer = |task: &RelatedTask| match task.kinship {
+    let is_organizer = |task: &RelatedTask| match task.relation {
+        TaskRelation::Beginning => !task.has_sent,
         // The mail begins with the bytes of the task's own mail, so its author is the same. An event that was answered
         // is not answered again.
-        Kinship::Beginning => !task.has_sent,
         _ => mail.authentication.verified && task.sender_verified && task.sender == mail.from.addr,
     };
     let task = tasks.iter().find(|task| is_organizer(task) && event_relation(mail, task) == EventRelation::Newer)?;
@@ -155,7 +155,7 @@ pub fn find_same_task<'a>(
 /// Returns whether linking the mail to this task can do no harm to the author of the mail.
 fn is_safe_to_link(task: &RelatedTask, mail: &Mail) -> bool {
     // The person wrote the mail of the task, or the mail begins with the bytes of the task's own mail.
-    if task.own || task.kinship == Kinship::Beginning {
+    if task.own || task.relation == TaskRelation::Beginning {
         return true;
     }
     // The unverified mail that opened the task may have been an impostor who came first.
@@ -170,29 +170,31 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
     let number = |number: &Option<String>| number.as_deref().and_then(|number| fingerprint::of_invoice("same", number));
     let (asked, known) = (number(&planned.invoice_number), number(&task.invoice_number));
     let event = event_relation(mail, task);
-    match task.kinship {
-        Kinship::Beginning if event != EventRelation::Other && is_same_request(planned, task) => Some(WHOLE.to_owned()),
-        Kinship::Beginning => None,
+    match task.relation {
+        TaskRelation::Beginning if event != EventRelation::Other && is_same_request(planned, task) => {
+            Some(WHOLE.to_owned())
+        }
+        TaskRelation::Beginning => None,
         // Another event, or a newer version of the same one, needs an answer of its own.
         _ if matches!(event, EventRelation::Other | EventRelation::Newer) => None,
-        Kinship::Invitation => Some("the same invitation again".to_owned()),
-        Kinship::Text => Some(SAME_TEXT.to_owned()),
+        TaskRelation::Invitation => Some("the same invitation again".to_owned()),
+        TaskRelation::Text => Some(SAME_TEXT.to_owned()),
         // A second invoice must be paid too, whatever conversation it comes in.
         _ if asked.is_some() && known.is_some() && asked != known => None,
-        Kinship::Invoice if asked.is_some() && asked == known && mail.authentication.verified => Some(format!(
+        TaskRelation::Invoice if asked.is_some() && asked == known && mail.authentication.verified => Some(format!(
             "invoice {} of the same verified sender",
             planned.invoice_number.as_deref().unwrap_or_default()
         )),
-        Kinship::Invoice => None,
-        // A mail without references shares the conversation only by a Message-ID that was used twice.
-        Kinship::Thread if mail.references.is_empty() => None,
-        Kinship::Thread if is_same_request(planned, task) => {
+        TaskRelation::Invoice => None,
+        TaskRelation::Thread if mail.references.is_empty() => None,
+        TaskRelation::Thread if is_same_request(planned, task) => {
+            // A mail without references shares the conversation only by a Message-ID that was used twice.
             Some("asks again in the conversation of this task".to_owned())
         }
-        Kinship::Quote if is_same_request(planned, task) => {
+        TaskRelation::Quote if is_same_request(planned, task) => {
             Some("asks again and quotes the request of this task".to_owned())
         }
-        Kinship::Thread | Kinship::Quote => None,
+        TaskRelation::Thread | TaskRelation::Quote => None,
     }
 }
 

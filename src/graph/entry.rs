@@ -150,7 +150,7 @@ impl NodeInput<'_> {
     }
 
     /// Returns the model's reply to this prompt; none if the model was not called with it yet.
-    pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<ModelReply>> {
+    pub fn find_model_reply(&self, prompt: Prompt) -> anyhow::Result<Option<ModelReply>> {
         self.find_reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
     }
 }

@@ -45,8 +45,9 @@ pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
-    Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Attachment, Direction, FollowUp, Kinship,
-    LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, RelatedTask, UnchangedFile,
+    Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Attachment, Direction, FollowUp,
+    LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, RelatedTask, TaskRelation,
+    UnchangedFile,
 };
 pub use me::Me;
 pub use priority::Priority;

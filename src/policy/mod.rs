@@ -175,7 +175,7 @@ fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), 
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
     let wrong = if !is_for(approval, action) {
         "the approval was for something else"
-    } else if !approval.door.may_approve() {
+    } else if !approval.channel.may_approve() {
         "an approval through this interface does not count"
     } else if approval.used {
         "the approval was used already"

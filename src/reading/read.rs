@@ -5,7 +5,7 @@
 
 use super::{
     date::ReferenceTime,
-    learned::{Bearing, Head, PredictedClass, score_mail},
+    learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
@@ -44,28 +44,28 @@ pub struct ReadContext<'a> {
 /// Is there a task, which, for whom, by when.
 pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
-    let page = AnnotatedMail::new(mail, context.me);
+    let annotated = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(sent, context.me);
-    let bearing = score_mail(mail, &page, &base, context.me);
-    let verdict = decide_outcome(mail, &page, &base, &bearing, context);
-    let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
+    let scores = score_mail(mail, &annotated, &base, context.me);
+    let verdict = decide_outcome(mail, &annotated, &base, &scores, context);
+    let meeting = annotated.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
         urgency: estimate_urgency(
-            &page,
-            &bearing,
+            &annotated,
+            &scores,
             &verdict.tasks,
             warnings::is_impersonation(mail, context.me),
             context,
         ),
-        warnings: warnings::find_warnings(mail, &page, &bearing, context),
+        warnings: warnings::find_warnings(mail, &annotated, &scores, context),
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
         tasks: verdict.tasks,
         meeting,
-        personal: bearing.predicted_class() == PredictedClass::Personal,
-        spam: bearing.is_positive(Head::Spam),
-        language: page.language.to_owned(),
+        personal: scores.predicted_class() == PredictedClass::Personal,
+        spam: scores.is_positive(Head::Spam),
+        language: annotated.language.to_owned(),
     }
 }
 
@@ -88,15 +88,15 @@ impl ReadingOutcome {
 
 fn decide_outcome(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> ReadingOutcome {
     // Anyone can write the person's own address into From, and sellers do.
-    let forged = !mail.authentication.verified && bearing.is_positive(Head::Spam);
+    let forged = !mail.authentication.verified && scores.is_positive(Head::Spam);
     if context.me.is_me(&mail.from) && !forged {
-        let tasks = own_mail::plan_own_tasks(mail, page, base, context);
+        let tasks = own_mail::plan_own_tasks(mail, annotated, base, context);
         return match tasks.first() {
             Some(first) => {
                 let reason = format!("you wrote: “{}”", truncate_at_word(&first.evidence, 120));
@@ -105,30 +105,30 @@ fn decide_outcome(
             None => ReadingOutcome::without_task(NoTask::Sent, "you wrote this, and it promises nothing", 0.0),
         };
     }
-    if let Some(verdict) = read_invitation(mail, page) {
+    if let Some(verdict) = read_invitation(mail, annotated) {
         return verdict;
     }
-    match categorise_mail(mail, page, bearing, context) {
+    match categorise_mail(mail, annotated, scores, context) {
         MailCategory::WithoutTask(no_task, reason) => {
-            ReadingOutcome::without_task(no_task, reason, highest_request_score(page, 0.0))
+            ReadingOutcome::without_task(no_task, reason, highest_request_score(annotated, 0.0))
         }
-        MailCategory::Alert => read_alert(mail, page),
-        MailCategory::Ordinary => read_ordinary_mail(mail, page, base, bearing, context),
+        MailCategory::Alert => read_alert(mail, annotated),
+        MailCategory::Ordinary => read_ordinary_mail(mail, annotated, base, scores, context),
     }
 }
 
-fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutcome> {
+fn read_invitation(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<ReadingOutcome> {
     let invite = mail.invite.as_ref()?;
     if invite.method != "REQUEST" {
         let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
         return Some(ReadingOutcome::without_task(NoTask::Notification, reason, 0.0));
     }
-    let voice = objective_writer(mail, page);
+    let writer = objective_writer(mail, annotated);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
     let mut task = new_task(TaskKind::Invitation, mail, what);
     let (english, hebrew) =
-        (format!("Answer {}'s invitation", voice.person), format!("לענות להזמנה של {}", voice.person));
-    task.objective = voice.write_with_lead(&english, &hebrew, what);
+        (format!("Answer {}'s invitation", writer.person), format!("לענות להזמנה של {}", writer.person));
+    task.objective = writer.write_with_lead(&english, &hebrew, what);
     task.due_at = invite.start;
     task.deadline = invite.start.map(|start| start.to_string());
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
@@ -137,18 +137,18 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
     Some(ReadingOutcome::with_tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
 }
 
-fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
-    let told = page.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
+fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
+    let told = annotated.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
     let evidence = told
-        .or_else(|| page.first_sentence_with(Feature::Alert))
+        .or_else(|| annotated.first_sentence_with(Feature::Alert))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let voice = objective_writer(mail, page);
+    let writer = objective_writer(mail, annotated);
     let mut task = new_task(TaskKind::Alert, mail, evidence);
     let (english, hebrew) =
-        (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
-    task.objective = voice.write_with_lead(&english, &hebrew, evidence);
+        (format!("Check the alert from {}", writer.person), format!("לבדוק את ההתראה מ{}", writer.person));
+    task.objective = writer.write_with_lead(&english, &hebrew, evidence);
     if let Some(money) =
-        page.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
+        annotated.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
     {
         task.amount = Some(money.amount);
         task.currency = Some(money.currency.to_owned());
@@ -162,56 +162,59 @@ fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
 
 fn read_ordinary_mail(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> ReadingOutcome {
-    let lean = compute_request_bias(mail, page, bearing, context);
-    let asking = find_distinct_requests(page, lean);
-    let score = highest_request_score(page, lean);
-    if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
+    let lean = compute_request_bias(mail, annotated, scores, context);
+    let asking = find_distinct_requests(annotated, lean);
+    let score = highest_request_score(annotated, lean);
+    if annotated.sentences.is_empty() && mail.attachments.is_empty() && words(&annotated.subject).next().is_none() {
         return ReadingOutcome::without_task(NoTask::Empty, "there is nothing to read in it", 0.0);
     }
-    if let Some(task) = plan_invoice_task(mail, page, base) {
+    if let Some(task) = plan_invoice_task(mail, annotated, base) {
         let reason = format!("something is to be paid: “{}”", truncate_at_word(&task.evidence, 120));
         return ReadingOutcome::with_tasks(vec![task], reason, score);
     }
-    if page.is_fyi_forward() {
-        return ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(page), score);
+    if annotated.is_fyi_forward() {
+        return ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(annotated), score);
     }
     if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
         let said = truncate_at_word(deciding.sentence.raw, 120);
         let reason = format!("asks for something: “{said}” ({})", deciding.strongest_signals().join(", "));
-        let tasks = asking.iter().map(|scored| plan_task(scored, asking.len() == 1, mail, page, base)).collect();
+        let tasks = asking.iter().map(|scored| plan_task(scored, asking.len() == 1, mail, annotated, base)).collect();
         return ReadingOutcome::with_tasks(tasks, reason, score);
     }
-    read_stated_deadline(mail, page, base)
-        .or_else(|| read_implied_request(mail, page, base, bearing))
-        .unwrap_or_else(|| ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(page), score))
+    read_stated_deadline(mail, annotated, base)
+        .or_else(|| read_implied_request(mail, annotated, base, scores))
+        .unwrap_or_else(|| ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(annotated), score))
 }
 
 /// No sentence asks in so many words, but the mail as a whole reads like those that do.
 fn read_implied_request(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
-    bearing: &Bearing<'_>,
+    scores: &MailScores<'_>,
 ) -> Option<ReadingOutcome> {
-    let (head, wants) = match bearing.predicted_class() {
+    let (head, wants) = match scores.predicted_class() {
         PredictedClass::Urgent => (Head::Urgent, true),
         PredictedClass::Wants => (Head::Wants, true),
         _ => (Head::Wants, false),
     };
-    if !wants || page.has(Feature::NoAction) {
+    if !wants || annotated.has(Feature::NoAction) {
         return None;
     }
     let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
-    let strongest =
-        page.sentences.iter().filter(about).max_by(|a, b| weigh_as_evidence(a).total_cmp(&weigh_as_evidence(b)))?;
-    let task = plan_task(strongest, true, mail, page, base);
-    let reason = format!("reads like a mail that wants something ({})", bearing.explain(head));
-    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(bearing.logit(head))))
+    let strongest = annotated
+        .sentences
+        .iter()
+        .filter(about)
+        .max_by(|a, b| weigh_as_evidence(a).total_cmp(&weigh_as_evidence(b)))?;
+    let task = plan_task(strongest, true, mail, annotated, base);
+    let reason = format!("reads like a mail that wants something ({})", scores.explain(head));
+    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scores.logit(head))))
 }
 
 /// Which sentence of such a mail to show: what is asked, else what is wrong.
@@ -220,15 +223,15 @@ fn weigh_as_evidence(scored: &ScoredSentence<'_>) -> f64 {
     scored.logit_in_mail + if troubled { 1.5 } else { 0.0 }
 }
 
-fn explain_no_request(page: &AnnotatedMail<'_>) -> String {
-    match page.first_sentence_with(Feature::NoAction).or_else(|| page.first_sentence_with(Feature::Fyi)) {
+fn explain_no_request(annotated: &AnnotatedMail<'_>) -> String {
+    match annotated.first_sentence_with(Feature::NoAction).or_else(|| annotated.first_sentence_with(Feature::Fyi)) {
         Some(scored) => format!("for information only: “{}”", truncate_at_word(scored.sentence.raw, 120)),
         None => "for information only: no sentence asks for anything".into(),
     }
 }
 
-fn highest_request_score(page: &AnnotatedMail<'_>, lean: f64) -> f64 {
-    let asking = page.sentences.iter().filter(|scored| !scored.is_courtesy());
+fn highest_request_score(annotated: &AnnotatedMail<'_>, lean: f64) -> f64 {
+    let asking = annotated.sentences.iter().filter(|scored| !scored.is_courtesy());
     asking.map(|scored| logistic(scored.logit_in_mail + lean)).fold(0.0, f64::max)
 }
 
@@ -238,8 +241,8 @@ const MAX_REQUEST_BIAS: f64 = 2.0;
 /// What the mail as a whole says for or against a request in it.
 fn compute_request_bias(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    annotated: &AnnotatedMail<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> f64 {
     let direct = mail.to.iter().any(|address| context.me.is_me(address));
@@ -249,26 +252,30 @@ fn compute_request_bias(
         (copied, -0.4),
         (crowd, -0.6),
         (context.known_contact || context.thread_mine, 0.2),
-        (page.has(Feature::NoAction), -1.5),
-        (page.has(Feature::Fyi) || page.subject.starts_with("fw"), -0.4),
-        (page.count(Feature::Advert) >= 2, -1.0),
-        (page.count(Feature::Spam) >= 2, -1.0),
-        (page.has(Feature::Urgent) && !page.has(Feature::Calm), 0.3),
+        (annotated.has(Feature::NoAction), -1.5),
+        (annotated.has(Feature::Fyi) || annotated.subject.starts_with("fw"), -0.4),
+        (annotated.count(Feature::Advert) >= 2, -1.0),
+        (annotated.count(Feature::Spam) >= 2, -1.0),
+        (annotated.has(Feature::Urgent) && !annotated.has(Feature::Calm), 0.3),
     ];
     let parts: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    parts + (bearing.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
+    parts + (scores.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
 }
 
 /// "The application is due on Friday" asks without asking.
-fn read_stated_deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<ReadingOutcome> {
-    if page.has(Feature::NoAction) || page.has(Feature::Fyi) || page.count(Feature::Advert) > 0 {
+fn read_stated_deadline(
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<ReadingOutcome> {
+    if annotated.has(Feature::NoAction) || annotated.has(Feature::Fyi) || annotated.count(Feature::Advert) > 0 {
         return None;
     }
-    let scored = page.first_sentence_with(Feature::Deadline)?;
+    let scored = annotated.first_sentence_with(Feature::Deadline)?;
     let due = scored.due_date(base)?.clone();
     let mut task = new_task(TaskKind::Deadline, mail, scored.sentence.raw);
     task.objective =
-        objective_writer(mail, page).write_with_lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
+        objective_writer(mail, annotated).write_with_lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
     set_due_date_and_steps(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", truncate_at_word(scored.sentence.raw, 120));
     Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))

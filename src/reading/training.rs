@@ -29,10 +29,10 @@ pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {
 
 /// The names of a mail's signals.
 pub fn mail_signals(mail: &Mail, context: &ReadContext<'_>) -> Vec<String> {
-    let page = AnnotatedMail::new(mail, context.me);
+    let annotated = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
     let mut names = Vec::new();
-    emit_mail_cues(mail, &page, &base, context.me, |signal| names.push(signal.to_string()));
-    emit_word_signals(&page, |signal| names.push(signal.to_string()));
+    emit_mail_cues(mail, &annotated, &base, context.me, |signal| names.push(signal.to_string()));
+    emit_word_signals(&annotated, |signal| names.push(signal.to_string()));
     names
 }

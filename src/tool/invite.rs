@@ -59,7 +59,7 @@ impl Tool for SendCalendarInvite {
         let time = format_time_span(input, &start.with_timezone(&zone), &end.with_timezone(&zone));
         let words = instruction(input)
             .map_or_else(|| format!("{}\n{time}", strip_reply_prefixes(&mail.subject)), str::to_owned);
-        let letter = OutgoingMessage {
+        let outgoing = OutgoingMessage {
             subject: reply_subject(&mail.subject),
             body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             to,
@@ -67,7 +67,7 @@ impl Tool for SendCalendarInvite {
             calendar: Some(("REQUEST", render_calendar("REQUEST", &lines))),
         };
         let replaces = earlier_draft(input);
-        let effect = Effect::Send { kind: SendKind::Invite, message: letter.compose(input)?, replaces };
+        let effect = Effect::Send { kind: SendKind::Invite, message: outgoing.compose(input)?, replaces };
         Ok(request_send(effect, &ARGUMENTS))
     }
 }
@@ -136,17 +136,17 @@ impl Tool for AnswerInvitation {
         ];
         lines.extend(invite.start.map(|start| format!("DTSTART:{}", format_utc(start.utc()))));
         lines.extend(invite.end.map(|end| format!("DTEND:{}", format_utc(end.utc()))));
-        let letter = OutgoingMessage {
+        let outgoing = OutgoingMessage {
             to: vec![Address { name: None, addr: organizer.to_ascii_lowercase() }],
             subject: format!("{word}: {}", invite.summary),
             body: add_greeting_and_closing(input, mail.from.name.as_deref(), &format!("{word}: {}", invite.summary)),
             in_reply_to: Some(mail),
             calendar: Some(("REPLY", render_calendar("REPLY", &lines))),
         };
-        let effect = Effect::Send { kind: SendKind::Answer, message: letter.compose(input)?, replaces: None };
+        let effect = Effect::Send { kind: SendKind::Answer, message: outgoing.compose(input)?, replaces: None };
         let mut outcome = request_send(effect, &ARGUMENTS);
-        if let ToolOutcome::Effect(wished) = &mut outcome
-            && let Some(output) = wished.output.as_object_mut()
+        if let ToolOutcome::Effect(requested) = &mut outcome
+            && let Some(output) = requested.output.as_object_mut()
         {
             output.insert("invitation".into(), invitation_details(invite, &organizer, input.in_calendar));
         }

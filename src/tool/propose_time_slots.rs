@@ -79,8 +79,8 @@ fn find_free_slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<Da
         .enumerate()
         .filter_map(|(nth, day)| {
             let offset = if nth % 2 == 0 { span / 8 } else { span * 5 / 8 };
-            let wished = round_to_half_hour(me.work_start.overflowing_add_signed(offset).0);
-            let mut starts = half_hours(wished, me.work_end).chain(half_hours(me.work_start, wished));
+            let preferred = round_to_half_hour(me.work_start.overflowing_add_signed(offset).0);
+            let mut starts = half_hours(preferred, me.work_end).chain(half_hours(me.work_start, preferred));
             starts.find_map(|start| {
                 let fits = start + Duration::minutes(minutes) <= me.work_end && start >= me.work_start;
                 let start = fits.then(|| to_local_time(me.time_zone, day, start)).flatten()?;

@@ -87,9 +87,9 @@ impl Tool for SendMail {
         if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
         }
-        let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
-        let to = named_recipients(&wished)?;
-        let text = |key: &str| wished.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let requested = input.task.context.more.get("message").cloned().unwrap_or_default();
+        let to = named_recipients(&requested)?;
+        let text = |key: &str| requested.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let words = instruction(input).map_or_else(|| text("text"), str::to_owned);
         let words = if words.trim().is_empty() { ComposedMessage::GAP.to_owned() } else { words };
         let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), &words);
@@ -117,8 +117,8 @@ impl Tool for Forward {
             return Ok(yours);
         }
         let mail = input.mail.ok_or_else(|| ToolError("there is no mail to forward".into()))?;
-        let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
-        let to = named_recipients(&wished)?;
+        let requested = input.task.context.more.get("message").cloned().unwrap_or_default();
+        let to = named_recipients(&requested)?;
         let quoted: String = mail.text.lines().map(|line| format!("> {line}\n")).collect();
         let words = instruction(input).unwrap_or_default();
         let words =
@@ -135,8 +135,8 @@ impl Tool for Forward {
 }
 
 /// Returns the recipients that a person named in the task: `{"to": ["dana@work.example"], …}`. No mail can supply them.
-fn named_recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
-    let named = wished.get("to").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+fn named_recipients(requested: &Value) -> Result<Vec<Address>, ToolError> {
+    let named = requested.get("to").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let to: Vec<Address> = named
         .iter()
         .filter_map(Value::as_str)

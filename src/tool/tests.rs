@@ -80,7 +80,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutco
 
 fn effect(outcome: ToolOutcome) -> Effect {
     match outcome {
-        ToolOutcome::Effect(wished) => wished.effect,
+        ToolOutcome::Effect(requested) => requested.effect,
         other => panic!("{other:?}"),
     }
 }
@@ -102,7 +102,7 @@ fn slots_lie_on_working_days_inside_working_hours() {
 fn reminders_come_before_the_deadline_and_never_in_the_past() {
     let remind_of = |task: &Task, kind: TaskKind, due: Option<&str>| match run("remind", task, &facts(kind, due), None)
     {
-        ToolOutcome::Effect(wished) => match wished.effect {
+        ToolOutcome::Effect(requested) => match requested.effect {
             Effect::Remind { at, .. } => at.to_string(),
             other => panic!("{other:?}"),
         },

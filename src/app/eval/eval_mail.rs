@@ -115,7 +115,7 @@ impl EvalMail {
             let level = |facts: &_| RULES.as_ref().map(|rules| rules.rank(facts, context.now).level);
             let relation = Relation { addressed: Some(Addressed::To), ..Relation::default() };
             let about = reading::collect_facts(mail, &reading, "eval", &relation);
-            let priority = reading.tasks.iter().filter_map(|task| level(&about.of(task))).max();
+            let priority = reading.tasks.iter().filter_map(|task| level(&about.for_task(task))).max();
             Triage {
                 id: self.id.clone(),
                 task: !reading.tasks.is_empty(),

@@ -223,7 +223,7 @@ impl Preview {
             self.lines.push(line(&reading.reason));
         }
         for task in &reading.tasks {
-            let verdict = judge(&reading::collect_facts(mail, reading, account, &Relation::default()).of(task));
+            let verdict = judge(&reading::collect_facts(mail, reading, account, &Relation::default()).for_task(task));
             self.tasks += 1;
             self.overdue += usize::from(task.due_at.is_some_and(|due| due < now));
             self.replies_ready += usize::from(task.steps.iter().any(|step| step == "draft_reply"));

@@ -23,7 +23,7 @@ pub(super) struct GenerateResponse {
 impl Node for GenerateResponse {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let task = entry.state.task.as_ref().context("there is no task to answer for")?;
-        let heard = entry.heard(Prompt::GenerateResponse)?;
+        let heard = entry.find_model_reply(Prompt::GenerateResponse)?;
         if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)
             && let Some(step) = wording::request_summary(entry, mail, &self.me, task)
         {

@@ -66,7 +66,7 @@ impl Node for PlanStep {
             followup::merge_tasks(&mut known.tasks, same);
         }
         let step = self.open_or_link_tasks(entry, mail, &known, &reading);
-        match entry.heard(Prompt::PlanStep)? {
+        match entry.find_model_reply(Prompt::PlanStep)? {
             Some(heard) => Ok(wording::apply_plan_wording(step, &heard, &self.tools)),
             None if entry.has_model => {
                 Ok(wording::request_plan_wording(&step, mail, &self.me, &reading.language).unwrap_or(step))
@@ -164,13 +164,13 @@ impl PlanStep {
         let mut step = NodeOutput::from_move(Move::Next);
         for (ordinal, plan) in planned.iter().enumerate() {
             let task = self.build_task(entry, mail, known, reading, plan, ordinal);
-            let facts = about.of(plan);
+            let facts = about.for_task(plan);
             step.runs.push(task_run(entry, known, &task, &facts));
-            let marks = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
+            let fingerprints = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
             let seen = known.tasks.iter().map(|task| task.task_id).collect();
-            step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), marks, seen });
+            step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), fingerprints, seen });
         }
-        let first = planned.first().map_or_else(|| about.clone(), |plan| about.of(plan));
+        let first = planned.first().map_or_else(|| about.clone(), |plan| about.for_task(plan));
         step.changes.push(Change::Settle {
             state: MailState::Task,
             reason: reading.reason.clone(),

@@ -20,7 +20,7 @@ pub(super) struct Prioritise {
 impl Node for Prioritise {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let task = entry.state.task.as_ref().context("there is no task to rank")?;
-        let heard = entry.heard(Prompt::Prioritise)?;
+        let heard = entry.find_model_reply(Prompt::Prioritise)?;
         if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)
             && let Some(step) = wording::request_urgency(mail, &self.me, task)
         {

@@ -39,7 +39,8 @@ pub struct Approval {
     /// The epoch of the data folder when the approval was given.
     pub epoch: i64,
     /// The channel through which the approval came in.
-    pub door: DecisionChannel,
+    #[serde(rename = "door")]
+    pub channel: DecisionChannel,
     pub expires_at: Instant,
     /// Whether an attempt at the effect has used the approval up.
     pub used: bool,

@@ -31,8 +31,8 @@ pub struct RelatedTask {
     pub task_id: TaskId,
     pub objective: String,
     pub kind: FactsKind,
-    #[serde(default)]
-    pub kinship: Kinship,
+    #[serde(default, rename = "kinship")]
+    pub relation: TaskRelation,
     /// The sender of the mail that opened the task.
     #[serde(default)]
     pub sender: String,
@@ -59,7 +59,7 @@ pub struct RelatedTask {
 text_enum! {
     /// The evidence that a mail and a task are about the same.
     #[derive(Default)]
-    Kinship {
+    TaskRelation {
         /// The mail and the task belong to the same conversation, by the headers.
         #[default]
         Thread = "thread",

@@ -7,7 +7,7 @@ mod context;
 mod ledger;
 
 pub use arrival::{Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, UnchangedFile};
-pub use context::{FollowUp, Kinship, MailContext, RelatedTask};
+pub use context::{FollowUp, MailContext, RelatedTask, TaskRelation};
 pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState};
 
 use serde::{Deserialize, Serialize};

@@ -155,8 +155,8 @@ pub enum Change {
         task: Box<Task>,
         facts: Box<Facts>,
         /// The fingerprints by which a later mail about the same is recognised.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        marks: Vec<Fingerprint>,
+        #[serde(default, rename = "marks", skip_serializing_if = "Vec::is_empty")]
+        fingerprints: Vec<Fingerprint>,
         /// Open tasks that share a fingerprint and were found to be about something else. When there is another one by
         /// the time of the commit, the store refuses the change and the run looks again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -95,7 +95,7 @@ const RECIPIENTS: &[&str] = &[
 const TRUSTS: &[&str] = &["listed", "listed_unverified", "verified", "unverified", "phishing"];
 const APPROVALS: &[&str] =
     &["none", "good", "used", "expired", "of_another", "of_another_policy", "before_a_restore", "outliving"];
-const DOORS: &[DecisionChannel] = DecisionChannel::ALL;
+const CHANNELS: &[DecisionChannel] = DecisionChannel::ALL;
 
 /// One combination of everything that a verdict depends on.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +106,7 @@ struct VerdictCase<'a> {
     recipients: &'a str,
     trust: &'a str,
     approval: &'a str,
-    door: DecisionChannel,
+    channel: DecisionChannel,
 }
 
 impl VerdictCase<'_> {
@@ -210,7 +210,7 @@ impl VerdictCase<'_> {
         let good = Approval {
             sha256: action.sha256().unwrap(),
             epoch: 7,
-            door: self.door,
+            channel: self.channel,
             expires_at: at().plus(Duration::hours(1)),
             used: false,
         };
@@ -286,11 +286,11 @@ fn recipients_of(tool: &str) -> Vec<&'static str> {
 /// Returns the approvals and channels to try. Where nothing is done in any case, only no approval and a good one.
 fn approvals_in(mode: &str) -> Vec<(&'static str, DecisionChannel)> {
     let said = APPROVALS.iter().filter(|approval| mode == "active" || ["none", "good"].contains(*approval));
-    let doors = |approval: &&'static str| {
-        let doors = if *approval == "none" { &DOORS[..1] } else { DOORS };
-        doors.iter().map(|door| (*approval, *door)).collect::<Vec<_>>()
+    let channels = |approval: &&'static str| {
+        let channels = if *approval == "none" { &CHANNELS[..1] } else { CHANNELS };
+        channels.iter().map(|channel| (*approval, *channel)).collect::<Vec<_>>()
     };
-    said.flat_map(doors).collect()
+    said.flat_map(channels).collect()
 }
 
 #[test]
@@ -304,9 +304,9 @@ fn every_verdict_is_the_one_of_the_design() {
             for provenance in PROVENANCES {
                 for recipients in recipients_of(tool) {
                     for trust in TRUSTS {
-                        for (approval, door) in approvals_in(mode) {
-                            let place = VerdictCase { mode, tool, provenance, recipients, trust, approval, door };
-                            let values = [*mode, tool, provenance, recipients, trust, approval, door.as_str()];
+                        for (approval, channel) in approvals_in(mode) {
+                            let place = VerdictCase { mode, tool, provenance, recipients, trust, approval, channel };
+                            let values = [*mode, tool, provenance, recipients, trust, approval, channel.as_str()];
                             let fit = |line: &VerdictLine| {
                                 line.columns.iter().zip(values).all(|(one, value)| fits(one, value))
                             };
@@ -320,7 +320,7 @@ fn every_verdict_is_the_one_of_the_design() {
             }
         }
     }
-    let approvals = 1 + (APPROVALS.len() - 1) * DOORS.len() + 1 + DOORS.len();
+    let approvals = 1 + (APPROVALS.len() - 1) * CHANNELS.len() + 1 + CHANNELS.len();
     let recipients = 3 * RECIPIENTS.len() + 3 * 8 + 5;
     assert_eq!(places as usize, recipients * PROVENANCES.len() * TRUSTS.len() * approvals);
     for (line, used) in lines.iter().zip(used) {

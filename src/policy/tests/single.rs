@@ -19,7 +19,7 @@ fn plain(tool: &'static str) -> VerdictCase<'static> {
         recipients: "sender",
         trust: "verified",
         approval: "good",
-        door: DecisionChannel::Cli,
+        channel: DecisionChannel::Cli,
     }
 }
 

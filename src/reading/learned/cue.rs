@@ -23,38 +23,38 @@ const MAX_WORDS: usize = 1_500;
 /// Every cue of a mail. One may come more than once; it counts once.
 pub(in crate::reading) fn emit_mail_cues<'a>(
     mail: &'a Mail,
-    page: &'a AnnotatedMail<'_>,
+    annotated: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     me: &Me,
     mut take: impl FnMut(Signal<'a>),
 ) {
     emit_envelope_cues(mail, me, &mut take);
     emit_layout_cues(mail, &mut take);
-    emit_phrase_cues(page, &mut take);
-    emit_request_cues(page, &mut take);
-    let near = page.sentences.iter().take(MAX_DATED_SENTENCES);
+    emit_phrase_cues(annotated, &mut take);
+    emit_request_cues(annotated, &mut take);
+    let near = annotated.sentences.iter().take(MAX_DATED_SENTENCES);
     let dated: DatedSentences<'_> = near.map(|scored| (scored, scored.due_date(base))).collect();
-    emit_date_cues(page, &dated, base, &mut take);
-    emit_urgency_cues(page, &dated, base, &mut take);
-    emit_salutation_cues(page, &mut take);
+    emit_date_cues(annotated, &dated, base, &mut take);
+    emit_urgency_cues(annotated, &dated, base, &mut take);
+    emit_salutation_cues(annotated, &mut take);
 }
 
-fn emit_phrase_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    for feature in page.features().iter().filter(|feature| *feature != Feature::Always) {
+fn emit_phrase_cues<'a>(annotated: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    for feature in annotated.features().iter().filter(|feature| *feature != Feature::Always) {
         take(Signal::Cue(feature.as_str()));
-        if page.count(feature) >= 2 {
+        if annotated.count(feature) >= 2 {
             take(Signal::Again(feature.as_str()));
         }
-        if page.subject_has(feature) {
+        if annotated.subject_has(feature) {
             take(Signal::SubjectCue(feature.as_str()));
         }
     }
 }
 
-fn emit_request_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    let best = page.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
-    let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
-    let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
+fn emit_request_cues<'a>(annotated: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let best = annotated.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
+    let asks = annotated.sentences.iter().filter(|scored| scored.asks()).count();
+    let outright = annotated.sentences.iter().filter(|scored| scored.asks_outright()).count();
     let to_you = |scored: &ScoredSentence<'_>| scored.has(Feature::QuestionToYou) || scored.has(Feature::AsksYou);
     for (holds, name) in [
         (best >= 0.3, "asks_a_little"),
@@ -65,8 +65,8 @@ fn emit_request_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<
         (asks >= 4, "asks_often"),
         (outright >= 1, "asks_outright"),
         (outright >= 2, "asks_outright_twice"),
-        (page.sentences.iter().any(to_you), "asks_you_something"),
-        (page.sentences.last().is_some_and(ScoredSentence::asks), "asks_at_the_end"),
+        (annotated.sentences.iter().any(to_you), "asks_you_something"),
+        (annotated.sentences.last().is_some_and(ScoredSentence::asks), "asks_at_the_end"),
     ] {
         if holds {
             take(Signal::Cue(name));
@@ -78,7 +78,7 @@ fn emit_request_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<
 type DatedSentences<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p DueDate>)>;
 
 fn emit_date_cues<'a>(
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     dated: &DatedSentences<'_>,
     base: &ReferenceTime<'_>,
     take: &mut impl FnMut(Signal<'a>),
@@ -86,7 +86,7 @@ fn emit_date_cues<'a>(
     // What the writer promises by a day is no limit for the reader.
     let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
     let dues: Vec<&DueDate> = others.filter_map(|(_, due)| *due).collect();
-    let subject = date::find_due_date(&page.subject, base);
+    let subject = date::find_due_date(&annotated.subject, base);
     let soonest = |limit: bool| {
         let hours = dues
             .iter()
@@ -114,7 +114,7 @@ fn emit_date_cues<'a>(
 
 /// Things that press when they stand in one sentence, and say little apart.
 fn emit_urgency_cues<'a>(
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     dated: &DatedSentences<'_>,
     base: &ReferenceTime<'_>,
     take: &mut impl FnMut(Signal<'a>),
@@ -138,10 +138,13 @@ fn emit_urgency_cues<'a>(
         (wanted_in <= 80.0, "wanted_in_days"),
         (any(&|s| s.has(Consequence)) && soonest(&mut dated.iter()) <= 14.0, "today_or_else"),
         (any(&|s| s.has(Consequence) && s.has(Feature::Trouble)), "trouble_or_else"),
-        (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
-        (page.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),
-        (page.has(Feature::Pressure) && any(&|s| wants(s)), "pressure_and_wanted"),
-        (page.subject_has(Needs) && page.features().has_any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
+        (annotated.subject_has(Feature::Trouble) && annotated.subject_has(Grave), "grave_subject"),
+        (annotated.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),
+        (annotated.has(Feature::Pressure) && any(&|s| wants(s)), "pressure_and_wanted"),
+        (
+            annotated.subject_has(Needs) && annotated.features().has_any(&[Feature::Advert, Feature::Pressure]),
+            "sales_alarm",
+        ),
     ] {
         if holds {
             take(Signal::Cue(name));
@@ -150,8 +153,8 @@ fn emit_urgency_cues<'a>(
 }
 
 /// "Daniel," on a line of its own, "Hi Priya,": someone is called by name.
-fn emit_salutation_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    let Some(first) = page.sentences.first() else { return };
+fn emit_salutation_cues<'a>(annotated: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let Some(first) = annotated.sentences.first() else { return };
     let raw = first.sentence.raw;
     let head = raw.split([',', '–', '—', ':']).next().unwrap_or_default();
     let ends = head.len() < raw.len();
@@ -164,7 +167,7 @@ fn emit_salutation_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Sign
         (ends && words <= 3 && hails && named, "greeted_by_name"),
         (hail == "dear", "dear"),
         (hail == "hey", "hey"),
-        (page.sentences.iter().any(|scored| scored.has(Feature::NamesYou)), "names_you_somewhere"),
+        (annotated.sentences.iter().any(|scored| scored.has(Feature::NamesYou)), "names_you_somewhere"),
     ] {
         if holds {
             take(Signal::Cue(name));
@@ -173,8 +176,8 @@ fn emit_salutation_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Sign
 }
 
 /// Every word and pair of a mail.
-pub(in crate::reading) fn emit_word_signals<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
-    for scored in sentences_within_word_limit(page) {
+pub(in crate::reading) fn emit_word_signals<'a>(annotated: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
+    for scored in sentences_within_word_limit(annotated) {
         let mut last = "^";
         for word in tokenise(&scored.sentence.normalised) {
             take(Signal::Word(word));
@@ -182,37 +185,39 @@ pub(in crate::reading) fn emit_word_signals<'a>(page: &'a AnnotatedMail<'_>, mut
             last = word;
         }
     }
-    emit_subject_words(page, take);
+    emit_subject_words(annotated, take);
 }
 
 /// Those of them that have weights, from the walk that scored the sentences.
 pub(super) fn emit_weighted_signals<'a>(
-    page: &'a AnnotatedMail<'_>,
+    annotated: &'a AnnotatedMail<'_>,
     mut take: impl FnMut(Signal<'a>, &'static SignalWeights),
 ) {
-    for scored in sentences_within_word_limit(page) {
+    for scored in sentences_within_word_limit(annotated) {
         for (signal, row) in scored.weights.weighted_signals(&scored.sentence.normalised) {
             take(signal, row);
         }
     }
-    emit_subject_words(page, |signal| {
+    emit_subject_words(annotated, |signal| {
         if let Some(row) = weight_table().row(&signal) {
             take(signal, row);
         }
     });
 }
 
-fn emit_subject_words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
-    for word in tokenise(&page.subject) {
+fn emit_subject_words<'a>(annotated: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
+    for word in tokenise(&annotated.subject) {
         take(Signal::Word(word));
         take(Signal::Subject(word));
     }
 }
 
 /// The sentences up to the one in which the words that count are reached.
-fn sentences_within_word_limit<'p, 'a>(page: &'p AnnotatedMail<'a>) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
+fn sentences_within_word_limit<'p, 'a>(
+    annotated: &'p AnnotatedMail<'a>,
+) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
     let mut words = 0;
-    page.sentences.iter().take_while(move |scored| {
+    annotated.sentences.iter().take_while(move |scored| {
         let more = words < MAX_WORDS;
         words += scored.weights.word_count();
         more

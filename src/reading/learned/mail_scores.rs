@@ -12,7 +12,7 @@ use crate::{
 
 /// The sums of a mail's signals, per head, above or below nought.
 #[derive(Debug, Clone)]
-pub(in crate::reading) struct Bearing<'a> {
+pub(in crate::reading) struct MailScores<'a> {
     logits: HeadWeights,
     signals: Vec<(Signal<'a>, &'static SignalWeights)>,
 }
@@ -35,7 +35,7 @@ const USUAL_SIGNALS: usize = 256;
 /// So many signals make a reason; more make a list.
 const SIGNALS_IN_REASON: usize = 4;
 
-impl Bearing<'_> {
+impl MailScores<'_> {
     pub(in crate::reading) fn logit(&self, head: Head) -> f64 {
         value_for_head(&self.logits, head)
     }
@@ -86,10 +86,10 @@ impl Bearing<'_> {
 
 pub(in crate::reading) fn score_mail<'a>(
     mail: &'a Mail,
-    page: &'a AnnotatedMail<'_>,
+    annotated: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     me: &Me,
-) -> Bearing<'a> {
+) -> MailScores<'a> {
     let table = weight_table();
     let mut sums: HeadWeights = [0.0; Head::ALL.len()];
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {
@@ -109,11 +109,11 @@ pub(in crate::reading) fn score_mail<'a>(
             }
         }
     };
-    emit_mail_cues(mail, page, base, me, |signal: Signal<'a>| {
+    emit_mail_cues(mail, annotated, base, me, |signal: Signal<'a>| {
         if let Some(row) = table.row(&signal) {
             count(signal, row);
         }
     });
-    emit_weighted_signals(page, count);
-    Bearing { logits: sums, signals: seen }
+    emit_weighted_signals(annotated, count);
+    MailScores { logits: sums, signals: seen }
 }

@@ -11,7 +11,7 @@ mod signal;
 mod weights;
 
 pub(super) use cue::{emit_mail_cues, emit_word_signals};
-pub(super) use mail_scores::{Bearing, PredictedClass, score_mail};
+pub(super) use mail_scores::{MailScores, PredictedClass, score_mail};
 pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
 pub(super) use signal::{Signal, emit_sentence_signals};
 pub(super) use weights::{Head, weight_table};

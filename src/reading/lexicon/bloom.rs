@@ -131,10 +131,10 @@ mod tests {
     fn holds_all_that_was_put_in_and_little_else() {
         let words: Vec<String> = (0..400).map(|nth| format!("word{nth}")).collect();
         let (put, others) = words.split_at(100);
-        let mut sieve = BloomFilter::<256>::default();
-        put.iter().for_each(|word| sieve.insert(hash_word(word)));
-        assert!(put.iter().all(|word| sieve.may_contain(hash_word(word))));
-        let taken = others.iter().filter(|word| sieve.may_contain(hash_word(word))).count();
+        let mut filter = BloomFilter::<256>::default();
+        put.iter().for_each(|word| filter.insert(hash_word(word)));
+        assert!(put.iter().all(|word| filter.may_contain(hash_word(word))));
+        let taken = others.iter().filter(|word| filter.may_contain(hash_word(word))).count();
         assert!(taken < others.len() / 8, "{taken} of {}", others.len());
     }
 

@@ -4,7 +4,7 @@
 
 use crate::model::{Mail, reading::NoTask};
 use crate::reading::{
-    learned::{Bearing, Head, PredictedClass},
+    learned::{Head, MailScores, PredictedClass},
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
@@ -22,46 +22,46 @@ pub(in crate::reading) enum MailCategory {
 
 pub(in crate::reading) fn categorise_mail(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    annotated: &AnnotatedMail<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> MailCategory {
-    let machine = is_machine_sender(&mail.from.addr) || page.has(Feature::Machine);
+    let machine = is_machine_sender(&mail.from.addr) || annotated.has(Feature::Machine);
     let automatic = mail.bulk_header.as_deref().filter(|header| is_auto_submitted(header));
-    if page.has(Feature::Away)
-        && (automatic.is_some() || page.subject_has(Feature::Away) || page.count(Feature::Away) >= 3)
+    if annotated.has(Feature::Away)
+        && (automatic.is_some() || annotated.subject_has(Feature::Away) || annotated.count(Feature::Away) >= 3)
     {
         return MailCategory::WithoutTask(NoTask::Notification, "an automatic reply: the sender is away".into());
     }
-    if let Some(verdict) =
-        categorise_receipt(page).filter(|_| !bearing.is_positive(Head::Spam) && page.count(Feature::Advert) < 2)
+    if let Some(verdict) = categorise_receipt(annotated)
+        .filter(|_| !scores.is_positive(Head::Spam) && annotated.count(Feature::Advert) < 2)
     {
         return verdict;
     }
     let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
     // A false alarm is shown with its warning; only what is plainly a swindle is not.
-    let alarm = is_alert(mail, page) && bearing.logit(Head::Promotes) < CERTAIN_PROMOTION;
+    let alarm = is_alert(mail, annotated) && scores.logit(Head::Promotes) < CERTAIN_PROMOTION;
     if !bulk_header
         && !alarm
-        && let Some(verdict) = categorise_promotion(page, bearing, context)
+        && let Some(verdict) = categorise_promotion(annotated, scores, context)
     {
         return verdict;
     }
-    if is_alert(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
+    if is_alert(mail, annotated) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
         return MailCategory::Alert;
     }
     if let Some(header) = automatic {
         return MailCategory::WithoutTask(NoTask::Notification, format!("sent by a machine: {header}"));
     }
     if let Some(header) = find_bulk_header(mail)
-        && !is_personal_in_list(mail, page, context)
+        && !is_personal_in_list(mail, annotated, context)
     {
         return MailCategory::WithoutTask(NoTask::Bulk, format!("bulk mail: has {header}"));
     }
-    if let Some(gone) = find_cancellation(&page.subject) {
+    if let Some(gone) = find_cancellation(&annotated.subject) {
         return MailCategory::WithoutTask(NoTask::Notification, format!("it was called off: {gone}"));
     }
-    if machine && !has_open_payment_or_deadline(page) && !has_credible_obligation(page, bearing) {
+    if machine && !has_open_payment_or_deadline(annotated) && !has_credible_obligation(annotated, scores) {
         return MailCategory::WithoutTask(
             NoTask::Notification,
             "a notification from an address that takes no replies".into(),
@@ -79,23 +79,26 @@ fn find_bulk_header(mail: &Mail) -> Option<&str> {
 }
 
 /// Trouble with something of the person's, or something that runs; an advertisement that says "urgent" is neither.
-fn is_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> bool {
-    let together = page.sentences.iter().any(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
-    let loud = page.subject_has(Feature::Alert) && (page.has(Feature::YourAccount) || page.has(Feature::Urgent));
-    let pressing = page.has(Feature::Alert) && page.has(Feature::Urgent) && is_machine_sender(&mail.from.addr);
+fn is_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
+    let together =
+        annotated.sentences.iter().any(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
+    let loud = annotated.subject_has(Feature::Alert)
+        && (annotated.has(Feature::YourAccount) || annotated.has(Feature::Urgent));
+    let pressing =
+        annotated.has(Feature::Alert) && annotated.has(Feature::Urgent) && is_machine_sender(&mail.from.addr);
     (together || loud || pressing)
-        && page.count(Feature::Advert) < 2
-        && page.count(Feature::Spam) < 2
+        && annotated.count(Feature::Advert) < 2
+        && annotated.count(Feature::Spam) < 2
         && mail.list_id.is_none()
 }
 
 /// In a list thread, but spoken to: named in what is asked, or written to directly within a conversation.
-fn is_personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> bool {
-    if is_machine_sender(&mail.from.addr) || page.count(Feature::Advert) >= 2 {
+fn is_personal_in_list(mail: &Mail, annotated: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> bool {
+    if is_machine_sender(&mail.from.addr) || annotated.count(Feature::Advert) >= 2 {
         return false;
     }
-    let named = page.sentences.iter().any(|scored| scored.asks() && scored.has(Feature::NamesYou));
-    let called = page.sentences.windows(2).any(|pair| match pair {
+    let named = annotated.sentences.iter().any(|scored| scored.asks() && scored.has(Feature::NamesYou));
+    let called = annotated.sentences.windows(2).any(|pair| match pair {
         [call, ask] => call.has(Feature::NamesYou) && call.sentence.words().count() <= 3 && ask.asks_outright(),
         _ => false,
     });
@@ -103,7 +106,7 @@ fn is_personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadCont
     let direct = mail.to.iter().any(|address| context.me.is_me(address));
     named
         || (called && (conversation || context.known_contact))
-        || (direct && conversation && page.sentences.iter().any(|s| s.asks()))
+        || (direct && conversation && annotated.sentences.iter().any(|s| s.asks()))
 }
 
 /// Under this sum a mail that asks for something is heard.
@@ -115,46 +118,46 @@ const SURE_SPAM: f64 = 0.5;
 
 /// Sells, or swindles. Someone the person has written to is given a hearing first.
 fn categorise_promotion(
-    page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    annotated: &AnnotatedMail<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> Option<MailCategory> {
     let known = context.known_contact || context.thread_mine;
-    let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
-    let wanted = matches!(bearing.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
+    let (spam, advert) = (annotated.count(Feature::Spam), annotated.count(Feature::Advert));
+    let wanted = matches!(scores.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
-    let by_likeness = bearing.predicted_class() == PredictedClass::Promotes || bearing.logit(Head::Spam) > SURE_SPAM;
+    let by_likeness = scores.predicted_class() == PredictedClass::Promotes || scores.logit(Head::Spam) > SURE_SPAM;
     let doubtful = !by_words
-        && bearing.logit(Head::Promotes) < DOUBTFUL_PROMOTION
-        && page.sentences.iter().any(|scored| scored.asks_outright());
-    if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(page, bearing) {
+        && scores.logit(Head::Promotes) < DOUBTFUL_PROMOTION
+        && annotated.sentences.iter().any(|scored| scored.asks_outright());
+    if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(annotated, scores) {
         return None;
     }
-    let phishing = bearing.logit(Head::Phishing);
-    let (no_task, head, what) = if bearing.is_positive(Head::Spam) || spam >= 3 {
+    let phishing = scores.logit(Head::Phishing);
+    let (no_task, head, what) = if scores.is_positive(Head::Spam) || spam >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
-    } else if phishing > 0.0 && page.features().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
+    } else if phishing > 0.0 && annotated.features().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
     } else {
         (NoTask::Bulk, Head::Promotes, "advertising")
     };
-    let because = bearing.explain(head);
+    let because = scores.explain(head);
     Some(MailCategory::WithoutTask(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
 }
 
 /// Among its news stands something the person has to do, and nothing that lures them anywhere.
-fn has_credible_obligation(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
+fn has_credible_obligation(annotated: &AnnotatedMail<'_>, scores: &MailScores<'_>) -> bool {
     use Feature::{Credentials, Lure, Pressure, Scam};
-    page.features().has_any(&[Feature::Obliges, Feature::Invoice])
-        && !page.features().has_any(&[Credentials, Lure, Pressure, Scam])
-        && !bearing.is_positive(Head::Spam)
-        && !bearing.is_positive(Head::Phishing)
+    annotated.features().has_any(&[Feature::Obliges, Feature::Invoice])
+        && !annotated.features().has_any(&[Credentials, Lure, Pressure, Scam])
+        && !scores.is_positive(Head::Spam)
+        && !scores.is_positive(Head::Phishing)
 }
 
-fn categorise_receipt(page: &AnnotatedMail<'_>) -> Option<MailCategory> {
-    let asked = page.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
-    let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
-    (page.has(Feature::Receipt) && receipt && !asked)
+fn categorise_receipt(annotated: &AnnotatedMail<'_>) -> Option<MailCategory> {
+    let asked = annotated.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
+    let receipt = annotated.subject_has(Feature::Receipt) || annotated.count(Feature::Receipt) >= 2;
+    (annotated.has(Feature::Receipt) && receipt && !asked)
         .then(|| MailCategory::WithoutTask(NoTask::Receipt, "a receipt: it confirms something already done".into()))
 }
 
@@ -166,9 +169,10 @@ fn find_cancellation(subject: &str) -> Option<&str> {
 }
 
 /// Something is to be paid or done by a day: a machine may say so.
-fn has_open_payment_or_deadline(page: &AnnotatedMail<'_>) -> bool {
-    let owed = page.has(Feature::Invoice) || (page.has(Feature::Deadline) && page.count(Feature::Advert) == 0);
-    owed && !page.has(Feature::Receipt)
+fn has_open_payment_or_deadline(annotated: &AnnotatedMail<'_>) -> bool {
+    let owed =
+        annotated.has(Feature::Invoice) || (annotated.has(Feature::Deadline) && annotated.count(Feature::Advert) == 0);
+    owed && !annotated.has(Feature::Receipt)
 }
 
 const MACHINE_SENDER_NAMES: &[&str] = &[

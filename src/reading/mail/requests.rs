@@ -19,16 +19,20 @@ pub(in crate::reading) const MAX_TASKS_PER_MAIL: usize = 5;
 
 /// The sentences that ask for clearly different things, in the order of the mail.
 pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
-    page: &'p AnnotatedMail<'a>,
+    annotated: &'p AnnotatedMail<'a>,
     lean: f64,
 ) -> Vec<&'p ScoredSentence<'a>> {
     let asks = |scored: &&ScoredSentence<'_>| {
         logistic(scored.logit_in_mail + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.is_assigned_to_others
     };
-    let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
+    let items = annotated.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
-    let asking: Vec<&ScoredSentence<'a>> =
-        page.sentences.iter().filter(asks).filter(|scored| !(items && scored.sentence.raw.ends_with(':'))).collect();
+    let asking: Vec<&ScoredSentence<'a>> = annotated
+        .sentences
+        .iter()
+        .filter(asks)
+        .filter(|scored| !(items && scored.sentence.raw.ends_with(':')))
+        .collect();
     // What talks to the program is no request to the person, but alone it still stands: the warning says the rest.
     let strength = |scored: &ScoredSentence<'_>| {
         let outright = if scored.asks_outright() { 0.5 } else { 0.0 };
@@ -55,7 +59,7 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
         chosen.retain(|request| request.clause_kind != ClauseKind::Whole);
     }
     let is_chosen = |scored: &&ScoredSentence<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
-    page.sentences.iter().filter(is_chosen).collect()
+    annotated.sentences.iter().filter(is_chosen).collect()
 }
 
 /// Asks outright, for itself: what is said on a condition or hands something over belongs to another request.

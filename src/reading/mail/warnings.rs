@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 use crate::reading::{
-    learned::{Bearing, Head},
+    learned::{Head, MailScores},
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
@@ -62,15 +62,15 @@ pub(in crate::reading) fn is_impersonation(mail: &Mail, me: &Me) -> bool {
 
 pub(in crate::reading) fn find_warnings(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    annotated: &AnnotatedMail<'_>,
+    scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> Vec<MailWarning> {
     let phishing = warn_of_lookalike_domain(mail, context.me)
         .or_else(|| warn_of_mismatched_link(mail))
-        .or_else(|| warn_of_credentials_request(mail, page))
-        .or_else(|| warn_of_phishing_score(mail, bearing, context));
-    let injection = page.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
+        .or_else(|| warn_of_credentials_request(mail, annotated))
+        .or_else(|| warn_of_phishing_score(mail, scores, context));
+    let injection = annotated.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
         let text = format!(
             "talks to the program, not to you: “{}”",
             crate::reading::task::objective::truncate_at_word(scored.sentence.raw, 100)
@@ -182,19 +182,19 @@ fn parse_host(text: &str) -> Option<&str> {
 }
 
 /// Nothing that can be shown in one line, but much that is found together in swindles.
-fn warn_of_phishing_score(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<String> {
+fn warn_of_phishing_score(mail: &Mail, scores: &MailScores<'_>, context: &ReadContext<'_>) -> Option<String> {
     let known = mail.authentication.verified || context.known_contact || context.thread_mine;
-    if known || context.me.is_me(&mail.from) || !bearing.is_positive(Head::Phishing) {
+    if known || context.me.is_me(&mail.from) || !scores.is_positive(Head::Phishing) {
         return None;
     }
-    Some(format!("an unverified sender writes like a swindler ({})", bearing.explain(Head::Phishing)))
+    Some(format!("an unverified sender writes like a swindler ({})", scores.explain(Head::Phishing)))
 }
 
-fn warn_of_credentials_request(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {
+fn warn_of_credentials_request(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<String> {
     if mail.authentication.verified {
         return None;
     }
-    let scored = page.first_sentence_with(Feature::Credentials)?;
+    let scored = annotated.first_sentence_with(Feature::Credentials)?;
     let said = crate::reading::task::objective::truncate_at_word(scored.sentence.raw, 100);
     Some(format!("an unverified sender asks for access or money: “{said}”"))
 }

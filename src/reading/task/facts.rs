@@ -10,7 +10,7 @@ pub struct Relation {
     pub addressed: Option<Addressed>,
 }
 
-/// The facts of a mail as a whole; [`Facts::of`] makes them those of one of its tasks.
+/// The facts of a mail as a whole; [`Facts::for_task`] makes them those of one of its tasks.
 pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation) -> Facts {
     let phishing = reading.has_warning(WarningKind::Phishing);
     Facts {
@@ -38,7 +38,7 @@ pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &R
 impl Facts {
     /// The same mail's facts, for one of its tasks.
     #[must_use]
-    pub fn of(&self, task: &ExtractedTask) -> Facts {
+    pub fn for_task(&self, task: &ExtractedTask) -> Facts {
         Facts {
             objective: task.objective.clone(),
             kind: FactsKind::Task(task.kind),

@@ -241,8 +241,8 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
-        let voice = ObjectiveWriter { person: "Dana Levi", is_hebrew: text.contains('א') || text.contains('ל') };
-        assert_eq!(voice.write_request(&extract_clause(&scored)), expected, "{text}");
+        let writer = ObjectiveWriter { person: "Dana Levi", is_hebrew: text.contains('א') || text.contains('ל') };
+        assert_eq!(writer.write_request(&extract_clause(&scored)), expected, "{text}");
     }
 
     #[test]
@@ -264,12 +264,12 @@ mod tests {
 
     #[test]
     fn fixed_forms() {
-        let voice = ObjectiveWriter { person: "Acme Billing", is_hebrew: false };
+        let writer = ObjectiveWriter { person: "Acme Billing", is_hebrew: false };
         let money = Money { amount: 1250.0, currency: "EUR" };
-        assert_eq!(voice.write_invoice(Some("2041"), Some(&money)), "Pay invoice 2041 to Acme (EUR 1,250.00)");
-        let voice = ObjectiveWriter { person: "Dr. Anna Smith", is_hebrew: false };
+        assert_eq!(writer.write_invoice(Some("2041"), Some(&money)), "Pay invoice 2041 to Acme (EUR 1,250.00)");
+        let writer = ObjectiveWriter { person: "Dr. Anna Smith", is_hebrew: false };
         assert_eq!(
-            voice.write_meeting("a catch-up next week", Some("30m")),
+            writer.write_meeting("a catch-up next week", Some("30m")),
             "Schedule 30-min catch-up with Dr. Anna Smith"
         );
     }

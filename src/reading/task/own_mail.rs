@@ -18,7 +18,7 @@ use crate::reading::{
 
 pub(in crate::reading) fn plan_own_tasks(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     context: &ReadContext<'_>,
 ) -> Vec<ExtractedTask> {
@@ -26,7 +26,7 @@ pub(in crate::reading) fn plan_own_tasks(
     let to_self = receivers.all(|address| context.me.is_me(address));
     let read = |scored: &ScoredSentence<'_>| {
         let (kind, objective) =
-            if to_self { read_note_to_self(scored, page)? } else { read_promise(scored, mail, page)? };
+            if to_self { read_note_to_self(scored, annotated)? } else { read_promise(scored, mail, annotated)? };
         let due = find_due_date_of(kind, scored, base);
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
         let situation = TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() };
@@ -44,16 +44,16 @@ pub(in crate::reading) fn plan_own_tasks(
             steps: choose_steps(kind, situation),
         })
     };
-    page.sentences.iter().filter_map(read).take(crate::reading::mail::requests::MAX_TASKS_PER_MAIL).collect()
+    annotated.sentences.iter().filter_map(read).take(crate::reading::mail::requests::MAX_TASKS_PER_MAIL).collect()
 }
 
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.
 pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
     let mail = Mail { text: typed.to_owned(), ..Mail::default() };
-    let page = AnnotatedMail::new(&mail, me);
+    let annotated = AnnotatedMail::new(&mail, me);
     let base = ReferenceTime::new(now, me);
-    let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
-    let (kind, objective) = read_note_to_self(scored, &page)?;
+    let scored = annotated.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
+    let (kind, objective) = read_note_to_self(scored, &annotated)?;
     let due = find_due_date_of(kind, scored, &base);
     Some(ExtractedTask {
         kind,
@@ -76,9 +76,9 @@ fn find_due_date_of(kind: TaskKind, scored: &ScoredSentence<'_>, base: &Referenc
     scored.due_date(base).cloned().or_else(|| if kind == TaskKind::Reminder { tomorrow() } else { None })
 }
 
-fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
-    let hebrew = page.language == "he";
-    let voice = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
+fn read_note_to_self(scored: &ScoredSentence<'_>, annotated: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
+    let hebrew = annotated.language == "he";
+    let writer = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let after = |feature: Feature| {
         let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
@@ -86,20 +86,20 @@ fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> O
         Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
     };
     if let Some(what) = after(Feature::Remind) {
-        return Some((TaskKind::Reminder, voice.write_verbatim(if what.is_empty() { &said } else { &what })));
+        return Some((TaskKind::Reminder, writer.write_verbatim(if what.is_empty() { &said } else { &what })));
     }
     if scored.has(Feature::Folder) {
-        return Some((TaskKind::Folder, voice.write_verbatim(&said)));
+        return Some((TaskKind::Folder, writer.write_verbatim(&said)));
     }
     if scored.has(Feature::Summary) {
-        return Some((TaskKind::Summary, voice.write_verbatim(&said)));
+        return Some((TaskKind::Summary, writer.write_verbatim(&said)));
     }
     (scored.asks_outright() || scored.has(Feature::Imperative))
-        .then(|| (TaskKind::Reminder, voice.write_verbatim(&said)))
+        .then(|| (TaskKind::Reminder, writer.write_verbatim(&said)))
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.
-fn read_promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
+fn read_promise(scored: &ScoredSentence<'_>, mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();
@@ -108,7 +108,7 @@ fn read_promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'
         return None;
     }
     let other = mail.to.first().map_or("them", |address| address.label());
-    let hebrew = page.language == "he";
+    let hebrew = annotated.language == "he";
     let text = if hebrew { said.clone() } else { replace_you_with_name(what, other) };
     Some((TaskKind::Commitment, ObjectiveWriter { person: other, is_hebrew: hebrew }.write_verbatim(&text)))
 }

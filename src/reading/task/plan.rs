@@ -24,37 +24,37 @@ pub(in crate::reading) fn plan_task(
     scored: &ScoredSentence<'_>,
     alone: bool,
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
 ) -> ExtractedTask {
     let clause = extract_clause(scored);
     let due = date::find_due_date(&clause.text.to_lowercase(), base)
         .or_else(|| scored.due_date(base).cloned())
-        .or_else(|| if alone { find_nearby_due_date(scored, page, base) } else { None });
+        .or_else(|| if alone { find_nearby_due_date(scored, annotated, base) } else { None });
     let money = money::find_largest_amount(&scored.sentence.normalised);
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
-    let kind = choose_task_kind(scored, &clause, page, mail, &seen);
-    let voice = objective_writer(mail, page);
+    let kind = choose_task_kind(scored, &clause, annotated, mail, &seen);
+    let writer = objective_writer(mail, annotated);
     let mut task = new_task(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
-            let said = page.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
-            task.meeting_duration = said.chain([page.subject.as_str()]).find_map(money::find_meeting_duration);
+            let said = annotated.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
+            task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
             let described =
-                if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.normalised };
+                if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
             if arranges_for_others(&clause) {
-                voice.write_request(&clause)
+                writer.write_request(&clause)
             } else {
-                voice.write_meeting(
+                writer.write_meeting(
                     &format!("{} {described}", scored.sentence.normalised),
                     task.meeting_duration.as_deref(),
                 )
             }
         }
-        TaskKind::Deadline => voice.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
-        _ => voice.write_request(&clause),
+        TaskKind::Deadline => writer.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
+        _ => writer.write_request(&clause),
     };
-    if let Some(about) = find_referent(&clause, scored, page) {
+    if let Some(about) = find_referent(&clause, scored, annotated) {
         task.objective = append_referent(&task.objective, about);
     }
     task.amount = money.as_ref().map(|money| money.amount);
@@ -74,7 +74,7 @@ fn arranges_for_others(clause: &Clause) -> bool {
 }
 
 /// "Can you get that from Julia?": what "that" is, when it was said just before.
-fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMail<'a>) -> Option<&'a str> {
+fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, annotated: &AnnotatedMail<'a>) -> Option<&'a str> {
     const POINTS: &[&str] = &["it", "this", "that", "them", "these", "those"];
     let text = clause.text.to_lowercase();
     let points =
@@ -85,8 +85,8 @@ fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &Annota
     let head = clause.text.split(' ').nth(1)?;
     let own = scored.sentence.raw.split([',', '–', '—', ';']).next().and_then(|part| part.split(" - ").next())?;
     let inside = !own.contains(head) && words(own).count() >= 3;
-    let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
-    let before = at.checked_sub(1).and_then(|at| page.sentences.get(at)).map(|scored| scored.sentence.raw);
+    let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
+    let before = at.checked_sub(1).and_then(|at| annotated.sentences.get(at)).map(|scored| scored.sentence.raw);
     if inside { Some(own) } else { before.filter(|before| words(before).count() >= 3) }
 }
 
@@ -98,50 +98,50 @@ fn append_referent(objective: &str, about: &str) -> String {
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
 fn find_nearby_due_date(
     scored: &ScoredSentence<'_>,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
 ) -> Option<DueDate> {
-    let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
+    let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
     let close = |(other, scored): &(usize, &ScoredSentence<'_>)| {
         *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3)
     };
-    let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
+    let others = annotated.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
     let dues: Vec<&DueDate> = others.take(12).filter_map(|other| other.due_date(base)).collect();
     let limit = dues.iter().find(|due| due.is_limit);
     let only = || if scored.has(Feature::Meeting) { dues.first() } else { None };
-    limit.or_else(only).map(|due| (*due).clone()).or_else(|| date::find_due_date(&page.subject, base))
+    limit.or_else(only).map(|due| (*due).clone()).or_else(|| date::find_due_date(&annotated.subject, base))
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
 pub(in crate::reading) fn plan_invoice_task(
     mail: &Mail,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
 ) -> Option<ExtractedTask> {
-    if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
+    if !annotated.has(Feature::Invoice) || annotated.has(Feature::Receipt) {
         return None;
     }
-    let speaks = page.sentences.iter().filter(|scored| scored.has(Feature::Invoice));
-    let money = page
+    let speaks = annotated.sentences.iter().filter(|scored| scored.has(Feature::Invoice));
+    let money = annotated
         .sentences
         .iter()
         .filter_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
         .max_by(|a, b| a.amount.total_cmp(&b.amount))?;
     let number = std::iter::once(mail.subject.as_str())
-        .chain(page.sentences.iter().map(|scored| scored.sentence.raw))
+        .chain(annotated.sentences.iter().map(|scored| scored.sentence.raw))
         .find_map(money::find_invoice_number);
-    let wanted = page.has(Feature::Due) || page.count(Feature::Invoice) >= 2;
-    let others = page.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
-    if !wanted || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {
+    let wanted = annotated.has(Feature::Due) || annotated.count(Feature::Invoice) >= 2;
+    let others = annotated.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
+    if !wanted || (number.is_none() && !annotated.subject_has(Feature::Invoice)) || others {
         return None;
     }
     let evidence = speaks
         .max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let dues = page.sentences.iter().filter_map(|scored| scored.due_date(base));
+    let dues = annotated.sentences.iter().filter_map(|scored| scored.due_date(base));
     let due = dues.max_by_key(|due| due.is_limit).cloned();
     let mut task = new_task(TaskKind::Invoice, mail, evidence);
-    task.objective = objective_writer(mail, page).write_invoice(number.as_deref(), Some(&money));
+    task.objective = objective_writer(mail, annotated).write_invoice(number.as_deref(), Some(&money));
     task.amount = Some(money.amount);
     task.currency = Some(money.currency.to_owned());
     task.invoice_number = number;
@@ -149,8 +149,8 @@ pub(in crate::reading) fn plan_invoice_task(
     Some(task)
 }
 
-pub(in crate::reading) fn objective_writer<'a>(mail: &'a Mail, page: &AnnotatedMail<'_>) -> ObjectiveWriter<'a> {
-    ObjectiveWriter { person: mail.from.label(), is_hebrew: page.language == "he" }
+pub(in crate::reading) fn objective_writer<'a>(mail: &'a Mail, annotated: &AnnotatedMail<'_>) -> ObjectiveWriter<'a> {
+    ObjectiveWriter { person: mail.from.label(), is_hebrew: annotated.language == "he" }
 }
 
 pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {

@@ -29,17 +29,17 @@ pub(super) struct KindHints {
 pub(super) fn choose_task_kind(
     scored: &ScoredSentence<'_>,
     clause: &Clause,
-    page: &AnnotatedMail<'_>,
+    annotated: &AnnotatedMail<'_>,
     mail: &Mail,
     seen: &KindHints,
 ) -> TaskKind {
     let verb = clause.first_word();
     let has = |feature| scored.has(feature);
-    let invoiced = has(Feature::Invoice) || page.subject_has(Feature::Invoice);
+    let invoiced = has(Feature::Invoice) || annotated.subject_has(Feature::Invoice);
     if invoiced && seen.has_amount && !HANDING_VERBS.contains(&verb.as_str()) {
         return TaskKind::Invoice;
     }
-    if asks_for_meeting(scored, clause, &verb) || asks_when_to_meet(scored, page) {
+    if asks_for_meeting(scored, clause, &verb) || asks_when_to_meet(scored, annotated) {
         return TaskKind::Meeting;
     }
     if has(Feature::Review) && (has(Feature::Document) || !mail.attachments.is_empty()) {
@@ -79,10 +79,10 @@ fn only_refers_to_meeting(scored: &ScoredSentence<'_>) -> bool {
 }
 
 /// "When would suit you?" beside a wish to meet is that meeting.
-fn asks_when_to_meet(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> bool {
+fn asks_when_to_meet(scored: &ScoredSentence<'_>, annotated: &AnnotatedMail<'_>) -> bool {
     use Feature::{AsksYou, Hopes, Proposes};
     let wish = |other: &ScoredSentence<'_>| {
         other.asks() && other.has(Feature::Meeting) && other.features.has_any(&[Proposes, Hopes, AsksYou])
     };
-    scored.has(Feature::Question) && scored.has(Proposes) && page.sentences.iter().any(wish)
+    scored.has(Feature::Question) && scored.has(Proposes) && annotated.sentences.iter().any(wish)
 }

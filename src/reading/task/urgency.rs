@@ -4,7 +4,7 @@
 
 use crate::model::{ExtractedTask, TaskKind};
 use crate::reading::{
-    learned::Bearing,
+    learned::MailScores,
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
@@ -15,8 +15,8 @@ use crate::reading::{
 const HIGH_URGENCY_LOGIT: f64 = 1.386_294;
 
 pub(in crate::reading) fn estimate_urgency(
-    page: &AnnotatedMail<'_>,
-    bearing: &Bearing<'_>,
+    annotated: &AnnotatedMail<'_>,
+    scores: &MailScores<'_>,
     tasks: &[ExtractedTask],
     pretends: bool,
     context: &ReadContext<'_>,
@@ -27,13 +27,13 @@ pub(in crate::reading) fn estimate_urgency(
     let alert = tasks.iter().any(|task| task.kind == TaskKind::Alert);
     // "This is urgent!": said, not sold.
     let says = |scored: &ScoredSentence<'_>| scored.has(Feature::Urgent) && scored.sentence.words().count() <= 6;
-    let said = page.sentences.iter().any(says) && !page.has(Feature::Advert);
+    let said = annotated.sentences.iter().any(says) && !annotated.has(Feature::Advert);
     let parts = [
         (said, 1.5),
         (pretends, -3.0),
-        (true, bearing.urgency_margin() + HIGH_URGENCY_LOGIT),
-        (page.has(Feature::Calm), -1.5),
-        (alert && page.has(Feature::Urgent), 1.5),
+        (true, scores.urgency_margin() + HIGH_URGENCY_LOGIT),
+        (annotated.has(Feature::Calm), -1.5),
+        (alert && annotated.has(Feature::Urgent), 1.5),
         (context.known_contact, 0.2),
         (context.thread_mine, 0.2),
     ];

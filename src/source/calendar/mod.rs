@@ -70,7 +70,7 @@ impl Calendar {
             ..FreeBusyRequest::default()
         };
         let answer = failpoint::around("calendar.busy", || {
-            self.ask(async |hub, heard| {
+            self.call(async |hub, heard| {
                 let call = hub.freebusy().query(request.clone()).add_scope(FREE_BUSY);
                 call.delegate(heard).doit().await
             })
@@ -97,7 +97,7 @@ impl Calendar {
         }
         let event = Event { id: Some(id), ..entry(&part) };
         let made = failpoint::around("calendar.insert", || {
-            self.ask(async |hub, heard| {
+            self.call(async |hub, heard| {
                 let call = hub.events().insert(event.clone(), PRIMARY).send_updates(TELL_NOBODY).add_scope(EVENTS);
                 call.delegate(heard).doit().await
             })
@@ -137,7 +137,7 @@ impl Calendar {
         }
         let change = Event { attendees: Some(attendees), ..Event::default() };
         failpoint::around("calendar.patch", || {
-            self.ask(async |hub, heard| {
+            self.call(async |hub, heard| {
                 let call = hub.events().patch(change.clone(), PRIMARY, &id).send_updates(TELL_NOBODY).add_scope(EVENTS);
                 call.delegate(heard).doit().await
             })
@@ -148,7 +148,7 @@ impl Calendar {
     /// Returns the event with one of our own ids.
     fn event(&self, id: &str) -> Result<Option<Event>, ApiError> {
         let read =
-            self.ask(async |hub, heard| hub.events().get(PRIMARY, id).add_scope(EVENTS).delegate(heard).doit().await);
+            self.call(async |hub, heard| hub.events().get(PRIMARY, id).add_scope(EVENTS).delegate(heard).doit().await);
         match read {
             Ok(event) => Ok(Some(event)),
             Err(ApiError::Gone) => Ok(None),
@@ -164,7 +164,7 @@ impl Calendar {
 
     /// Returns the events under a UID, as the API has them.
     fn events_of(&self, uid: &str) -> Result<Vec<Event>, ApiError> {
-        let listed = self.ask(async |hub, heard| {
+        let listed = self.call(async |hub, heard| {
             let call = hub.events().list(PRIMARY).i_cal_uid(uid).add_scope(EVENTS);
             call.delegate(heard).doit().await
         })?;
@@ -172,11 +172,11 @@ impl Calendar {
     }
 
     /// Makes a call. Every call in this module is idempotent, so all of them may be retried.
-    fn ask<T>(
+    fn call<T>(
         &self,
         request: impl AsyncFn(&Hub<Connector>, &mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
-        self.caller.ask(PRICE, async |heard| request(&self.hub, heard).await)
+        self.caller.call(PRICE, async |heard| request(&self.hub, heard).await)
     }
 }
 

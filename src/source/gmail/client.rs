@@ -84,12 +84,12 @@ impl GmailClient {
     }
 
     /// Makes an idempotent call, with retries. See [`ApiCaller::ask`].
-    pub fn ask<T>(
+    pub fn call<T>(
         &self,
         price: CallPrice,
         request: impl AsyncFn(&Hub, &mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
-        self.caller.ask(price, async |heard| request(&self.hub, heard).await)
+        self.caller.call(price, async |heard| request(&self.hub, heard).await)
     }
 
     /// Makes a call exactly once, whatever its outcome. See [`ApiCaller::call_once`].

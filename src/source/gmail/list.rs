@@ -49,7 +49,7 @@ fn fetch_profile(client: &GmailClient) -> Result<Profile, ApiError> {
     let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
     };
-    client.ask(price::PROFILE, request)
+    client.call(price::PROFILE, request)
 }
 
 /// The result of a full listing.
@@ -80,7 +80,7 @@ pub(super) fn list_watched(
                 let call = token.iter().fold(call, |call, token| call.page_token(token));
                 call.add_scope(SCOPE).delegate(heard).doit().await
             };
-            let listed = client.ask(price::LIST, request)?;
+            let listed = client.call(price::LIST, request)?;
             let fresh = listed.messages.into_iter().flatten().filter_map(|message| message.id);
             for id in fresh {
                 if all.ids.len() - before >= watch.most {
@@ -121,7 +121,7 @@ pub(super) fn fetch_changes(
             let call = token.iter().fold(call, |call, token| call.page_token(token));
             call.add_scope(SCOPE).delegate(heard).doit().await
         };
-        let told = client.ask(price::HISTORY, request)?;
+        let told = client.call(price::HISTORY, request)?;
         // Changes that happen while the pages are read belong to the next poll, so it begins where the first page says.
         if nth == 0 {
             changes.history = told.history_id.unwrap_or(since).max(since);

@@ -66,7 +66,7 @@ impl PushSubscription {
         let request = async |hub: &Hub, heard: &mut FailureDetails| {
             hub.users().watch(wanted.clone(), ME).add_scope(SCOPE).delegate(heard).doit().await
         };
-        let watched = self.client.ask(price::WATCH, request)?;
+        let watched = self.client.call(price::WATCH, request)?;
         Ok(watched.expiration.and_then(Instant::from_unix_ms))
     }
 

@@ -92,7 +92,7 @@ pub(super) fn fetch_message(
     let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().messages_get(ME, &key).format("raw").add_scope(SCOPE).delegate(heard).doit().await
     };
-    match client.ask(price::READ, request) {
+    match client.call(price::READ, request) {
         Ok(message) => interpret_message(found, message, under),
         Err(error) => {
             let error = attribute_failure(client, error, &key);

@@ -23,7 +23,7 @@ impl WatchedLabels {
         let request = async |hub: &Hub, heard: &mut FailureDetails| {
             hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
         };
-        let labels = client.ask(price::LABELS, request)?.labels.unwrap_or_default();
+        let labels = client.call(price::LABELS, request)?.labels.unwrap_or_default();
         let id = |name: &String| {
             let same = |text: &Option<String>| text.as_ref().is_some_and(|text| text.eq_ignore_ascii_case(name));
             let label = labels.iter().find(|label| same(&label.id) || same(&label.name));

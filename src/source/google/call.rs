@@ -85,7 +85,7 @@ impl ApiCaller {
 
     /// Makes an idempotent call. It is repeated once with a new token if the token was rejected, and with pauses after
     /// network errors.
-    pub fn ask<T>(
+    pub fn call<T>(
         &self,
         price: CallPrice,
         request: impl AsyncFn(&mut FailureDetails) -> ApiResult<(Response, T)>,

@@ -108,9 +108,9 @@ impl ExecuteTool {
         match tool.run(&input) {
             Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
                 .with_changes(complete_step(changes, index, tool.name(), value))),
-            Ok(ToolOutcome::Effect(wished)) => {
+            Ok(ToolOutcome::Effect(requested)) => {
                 let step = EffectfulStep { entry, task, index, name: tool.name(), action_id };
-                self.plan_effect(&step, *wished, changes)
+                self.plan_effect(&step, *requested, changes)
             }
             Ok(ToolOutcome::LeftToPerson(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
@@ -163,7 +163,7 @@ impl ExecuteTool {
         thread: &[ThreadMail],
     ) -> anyhow::Result<ControlFlow<NodeOutput, Option<ReplyWording>>> {
         let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(ControlFlow::Continue(None)) };
-        if let Some(heard) = entry.heard(Prompt::DraftReply)? {
+        if let Some(heard) = entry.find_model_reply(Prompt::DraftReply)? {
             return Ok(ControlFlow::Continue(wording::draft_wording(&heard)));
         }
         let Some(style) = entry.find_reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {

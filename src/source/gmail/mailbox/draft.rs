@@ -77,7 +77,7 @@ impl Drafts {
     /// still exists. A message that answers nothing begins its own.
     pub(super) fn thread_of(&self, key: Option<&str>, message: &ComposedMessage) -> Result<Option<String>, ApiError> {
         let Some(key) = key.filter(|_| answers(message)) else { return Ok(None) };
-        let found = self.client.ask(price::READ, async |hub, heard| {
+        let found = self.client.call(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, key).format("minimal");
             call.add_scope(SCOPE).delegate(heard).doit().await
         });
@@ -109,7 +109,7 @@ impl Drafts {
     ) -> Result<Option<DraftHandle>, ApiError> {
         let since = since(action_id);
         let history = self.history()?;
-        let listed = self.client.ask(price::LIST, async |hub, heard| {
+        let listed = self.client.call(price::LIST, async |hub, heard| {
             let call = hub.users().drafts_list(ME).q(&since).max_results(MOST_DRAFTS);
             call.add_scope(SCOPE).delegate(heard).doit().await
         })?;
@@ -130,7 +130,7 @@ impl Drafts {
         if self.others().get(message).is_some_and(|made_for| !made_for.is_some_and(&wanted)) {
             return Ok(None);
         }
-        let read = self.client.ask(price::READ, async |hub, heard| {
+        let read = self.client.call(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, message).format("metadata").add_metadata_headers(ACTION_HEADER);
             call.add_scope(SCOPE).delegate(heard).doit().await
         });
@@ -157,7 +157,7 @@ impl Drafts {
 
     /// Returns a draft with its bytes; none when it no longer exists.
     pub(super) fn read(&self, draft: &str) -> Result<Option<StoredDraft>, ApiError> {
-        let read = self.client.ask(price::READ_DRAFT, async |hub, heard| {
+        let read = self.client.call(price::READ_DRAFT, async |hub, heard| {
             hub.users().drafts_get(ME, draft).format("raw").add_scope(SCOPE).delegate(heard).doit().await
         });
         match read {
@@ -185,7 +185,7 @@ impl Drafts {
 
     /// Moves a draft to the bin, from which the person can restore it.
     pub(super) fn discard(&self, message: &str) -> Result<(), ApiError> {
-        let binned = self.client.ask(price::MODIFY, async |hub, heard| {
+        let binned = self.client.call(price::MODIFY, async |hub, heard| {
             hub.users().messages_trash(ME, message).add_scope(SCOPE).delegate(heard).doit().await
         });
         binned.map(drop)
@@ -193,7 +193,7 @@ impl Drafts {
 
     /// Returns the newest history id of the mailbox.
     fn history(&self) -> Result<u64, ApiError> {
-        let profile = self.client.ask(price::PROFILE, async |hub, heard| {
+        let profile = self.client.call(price::PROFILE, async |hub, heard| {
             hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
         })?;
         Ok(profile.history_id.unwrap_or_default())

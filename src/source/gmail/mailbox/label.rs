@@ -55,7 +55,7 @@ impl Labels {
 
     /// Returns the ids of the labels that a message has.
     pub(super) fn ids_of_message(&self, message: &str) -> Result<Vec<String>, ApiError> {
-        let found = self.client.ask(price::READ, async |hub, heard| {
+        let found = self.client.call(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, message).format("minimal");
             call.add_scope(SCOPE).delegate(heard).doit().await
         })?;
@@ -64,7 +64,7 @@ impl Labels {
 
     /// Adds or removes labels. Idempotent.
     fn change(&self, message: &str, change: ModifyMessageRequest) -> Result<(), ApiError> {
-        let changed = self.client.ask(price::MODIFY, async |hub, heard| {
+        let changed = self.client.call(price::MODIFY, async |hub, heard| {
             let call = hub.users().messages_modify(change.clone(), ME, message);
             call.add_scope(SCOPE).delegate(heard).doit().await
         });
@@ -77,7 +77,7 @@ impl Labels {
 
     /// Returns the id of the label with this name.
     fn listed(&self, name: &str) -> Result<Option<String>, ApiError> {
-        let listed = self.client.ask(price::LABELS, async |hub, heard| {
+        let listed = self.client.call(price::LABELS, async |hub, heard| {
             hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
         })?;
         let mut labels = listed.labels.unwrap_or_default().into_iter();
@@ -88,7 +88,7 @@ impl Labels {
     /// used.
     fn create(&self, name: &str) -> Result<String, ApiError> {
         let label = Label { name: Some(name.to_owned()), ..Label::default() };
-        let made = self.client.ask(price::NEW_LABEL, async |hub, heard| {
+        let made = self.client.call(price::NEW_LABEL, async |hub, heard| {
             hub.users().labels_create(label.clone(), ME).add_scope(SCOPE).delegate(heard).doit().await
         });
         match made {

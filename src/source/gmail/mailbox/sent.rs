@@ -57,7 +57,7 @@ impl GmailSentSearch {
 
     /// Returns the actions whose messages were sent in a conversation.
     pub(super) fn actions_sent_in_thread(&self, thread: &str) -> Result<Vec<ActionId>, ApiError> {
-        let read = self.client.ask(price::READ_THREAD, async |hub, heard| {
+        let read = self.client.call(price::READ_THREAD, async |hub, heard| {
             let call = hub.users().threads_get(ME, thread).format("metadata").add_metadata_headers(ACTION_HEADER);
             call.add_scope(SCOPE).delegate(heard).doit().await
         });
@@ -87,7 +87,7 @@ impl GmailSentSearch {
     fn list_sent_since(&self, history: u64) -> Result<Vec<String>, ApiError> {
         let (mut ids, mut page): (Vec<String>, Option<String>) = (Vec::new(), None);
         loop {
-            let listed = self.client.ask(price::HISTORY, async |hub, heard| {
+            let listed = self.client.call(price::HISTORY, async |hub, heard| {
                 let call = hub.users().history_list(ME).start_history_id(history).label_id(SENT);
                 let call = call.add_history_types("messageAdded").add_history_types("labelAdded");
                 let call = match &page {
@@ -114,7 +114,7 @@ impl GmailSentSearch {
         let time = first.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
         let query = format!("to:{to} {}", after(time));
         let most = u32::try_from(MOST_SENT).unwrap_or(u32::MAX);
-        let listed = self.client.ask(price::LIST, async |hub, heard| {
+        let listed = self.client.call(price::LIST, async |hub, heard| {
             let call = hub.users().messages_list(ME).add_label_ids(SENT).q(&query).max_results(most + 1);
             call.add_scope(SCOPE).delegate(heard).doit().await
         })?;

@@ -156,7 +156,7 @@ impl ApprovalReader<'_> {
             Ok(Approval {
                 sha256: row.get(0)?,
                 epoch: row.get(1)?,
-                door: parse_column(row, 2)?,
+                channel: parse_column(row, 2)?,
                 expires_at: parse_column(row, 3)?,
                 used: row.get(4)?,
             })

@@ -267,11 +267,11 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
     let mut rule = None;
     for change in &point.changes {
         match change {
-            Change::OpenTask { task, facts, marks, seen } => {
+            Change::OpenTask { task, facts, fingerprints, seen } => {
                 let owner = task::TaskOwner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
                 let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
                 task::open(session, task, found, facts, &owner, point.entered_at)?;
-                followup::record_task_fingerprints(session, point, task.task_id, marks, seen)?;
+                followup::record_task_fingerprints(session, point, task.task_id, fingerprints, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
             Change::LinkMail { task_id, facts, evidence, event } => {

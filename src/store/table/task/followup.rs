@@ -9,8 +9,8 @@ use super::TaskReader;
 use crate::{
     followup::fingerprint,
     model::{
-        AccountId, Checkpoint, EventChange, Fingerprint, FollowUp, Instant, Kinship, Mail, MailId, RelatedTask, TaskId,
-        TaskRow, TaskStatus,
+        AccountId, Checkpoint, EventChange, Fingerprint, FollowUp, Instant, Mail, MailId, RelatedTask, TaskId,
+        TaskRelation, TaskRow, TaskStatus,
     },
     store::{
         error::{Result, StoreError},
@@ -54,12 +54,12 @@ fn tasks_sql(from: &str, condition: &str) -> String {
 }
 
 /// Reads a task that a mail may be about. An invitation that cannot be read counts as none.
-fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
+fn related_task_row(row: &Row<'_>, relation: TaskRelation) -> rusqlite::Result<RelatedTask> {
     Ok(RelatedTask {
         task_id: parse_column(row, 0)?,
         objective: row.get(1)?,
         kind: parse_column(row, 2)?,
-        kinship,
+        relation,
         sender: row.get(3)?,
         sender_verified: row.get(4)?,
         known_contact: row.get(5)?,
@@ -78,7 +78,7 @@ pub(in crate::store) fn tasks_of_thread(
     thread: &str,
 ) -> Result<Vec<RelatedTask>> {
     query_readable(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
-        related_task_row(row, Kinship::Thread)
+        related_task_row(row, TaskRelation::Thread)
     })
 }
 
@@ -86,19 +86,23 @@ pub(in crate::store) fn tasks_of_thread(
 pub(in crate::store) fn tasks_with_fingerprint(
     connection: &Connection,
     account: &str,
-    mark: &Fingerprint,
-    kinship: Kinship,
+    fingerprint: &Fingerprint,
+    relation: TaskRelation,
 ) -> Result<Vec<RelatedTask>> {
-    query_readable(connection, &open_tasks_sql("task_mark"), (account, mark.as_str()), "finding marked tasks", |row| {
-        related_task_row(row, kinship)
-    })
+    query_readable(
+        connection,
+        &open_tasks_sql("task_mark"),
+        (account, fingerprint.as_str()),
+        "finding marked tasks",
+        |row| related_task_row(row, relation),
+    )
 }
 
 /// Returns the tasks, open or ended, that were opened by the beginning of this mail.
 fn tasks_of_beginning(connection: &Connection, account: &str, whole: MailId) -> Result<Vec<RelatedTask>> {
-    let (sql, mark) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
-    query_readable(connection, &sql, (account, mark.as_str()), "finding the tasks of a beginning", |row| {
-        related_task_row(row, Kinship::Beginning)
+    let (sql, fingerprint) = (tasks_sql("task_mark", "TRUE"), fingerprint::of_whole(whole));
+    query_readable(connection, &sql, (account, fingerprint.as_str()), "finding the tasks of a beginning", |row| {
+        related_task_row(row, TaskRelation::Beginning)
     })
 }
 
@@ -129,20 +133,20 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
 ) -> Result<()> {
     // Tasks of earlier versions of the program are found by their older fingerprint.
     let former = fingerprint::former_of_mail(mail);
-    let same = [text, former.as_ref()].into_iter().flatten().map(|mark| (Kinship::Text, mark));
+    let same = [text, former.as_ref()].into_iter().flatten().map(|fingerprint| (TaskRelation::Text, fingerprint));
     let event = fingerprint::of_invitation(mail);
-    let event = event.as_ref().map(|mark| (Kinship::Invitation, mark));
-    let quoted = mail.quoted.iter().map(|mark| (Kinship::Quote, mark));
+    let event = event.as_ref().map(|fingerprint| (TaskRelation::Invitation, fingerprint));
+    let quoted = mail.quoted.iter().map(|fingerprint| (TaskRelation::Quote, fingerprint));
     let mut found = Vec::new();
-    for (kinship, mark) in same.chain(event).chain(quoted) {
-        found.extend(tasks_with_fingerprint(connection, account, mark, kinship)?);
+    for (relation, fingerprint) in same.chain(event).chain(quoted) {
+        found.extend(tasks_with_fingerprint(connection, account, fingerprint, relation)?);
     }
     found.extend(tasks_of_beginning(connection, account, mail_id)?);
     for task in found {
         match tasks.iter_mut().find(|known| known.task_id == task.task_id) {
-            Some(known) if task.kinship == Kinship::Beginning => known.kinship = task.kinship,
-            Some(known) if known.kinship == Kinship::Thread && task.kinship != Kinship::Quote => {
-                known.kinship = task.kinship;
+            Some(known) if task.relation == TaskRelation::Beginning => known.relation = task.relation,
+            Some(known) if known.relation == TaskRelation::Thread && task.relation != TaskRelation::Quote => {
+                known.relation = task.relation;
             }
             Some(_) => {}
             None => tasks.push(task),
@@ -157,29 +161,32 @@ pub(in crate::store) fn record_task_fingerprints(
     connection: &Connection,
     point: &Checkpoint,
     task_id: TaskId,
-    marks: &[Fingerprint],
+    fingerprints: &[Fingerprint],
     seen: &[TaskId],
 ) -> Result<()> {
     let account = point.account.as_str();
-    for mark in marks {
-        // Different people may write the same sentence. Only a fingerprint that includes the sender identifies a
-        // request.
-        if mark.kind().names_sender() {
+    for fingerprint in fingerprints {
+        if fingerprint.kind().names_sender() {
+            // Different people may write the same sentence. Only a fingerprint that includes the sender identifies a
+            // request.
             // A mail may open several tasks, which share its text.
             let sql = "SELECT t.task_id FROM task_mark m JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)
                        WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
                        ORDER BY t.task_id LIMIT ?4";
             let mail = point.mail_id.map(|mail_id| mail_id.0);
-            let others =
-                query_readable(connection, sql, (account, mark.as_str(), mail, MOST), "looking for the same", |row| {
-                    parse_column(row, 0)
-                })?;
+            let others = query_readable(
+                connection,
+                sql,
+                (account, fingerprint.as_str(), mail, MOST),
+                "looking for the same",
+                |row| parse_column(row, 0),
+            )?;
             if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
                 return Err(StoreError::Conflict(format!("task {other} about the same was opened meanwhile")));
             }
         }
         let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        execute(connection, sql, (account, mark.as_str(), task_id.to_string()), "marking a task")?;
+        execute(connection, sql, (account, fingerprint.as_str(), task_id.to_string()), "marking a task")?;
     }
     Ok(())
 }
@@ -263,10 +270,10 @@ impl TaskReader<'_> {
     }
 
     /// Returns the open tasks about the same invoice.
-    pub fn about_invoice(self, account: &AccountId, marks: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
+    pub fn about_invoice(self, account: &AccountId, fingerprints: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
-        for mark in marks {
-            found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, Kinship::Invoice)?);
+        for fingerprint in fingerprints {
+            found.extend(tasks_with_fingerprint(self.0, account.as_str(), fingerprint, TaskRelation::Invoice)?);
         }
         Ok(found)
     }
