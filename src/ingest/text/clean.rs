@@ -32,13 +32,11 @@ pub fn clean_body(body: &str, subject: &str) -> Cleaned {
     let under = join_lines(under);
     let signature = under.strip_prefix("--\n").map_or(under.as_str(), str::trim).to_owned();
     let signature = Some(signature).filter(|text| !text.is_empty());
-    // What is forwarded is the sender's message, not something they answer.
-    let quotes = split.forwarded.is_empty().then(|| quote::quoted_lines(&lines)).into_iter().flatten();
     Cleaned {
         body: join_lines(&lines),
         reply,
         signature,
-        quoted_fingerprints: fingerprint::of_quoted_sentences(quotes),
+        quoted_fingerprints: fingerprint::of_quoted_sentences(split.quoted.into_iter()),
     }
 }
 

@@ -1,0 +1,286 @@
+//! A list of phrases, found at the start of a text or inside it in one pass.
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, MatchKind, StartKind};
+
+/// Phrases of one kind, folded as the texts are that they are looked for in.
+#[derive(Debug, Default)]
+pub(super) struct PhraseSet {
+    /// None for an empty set.
+    automaton: Option<AhoCorasick>,
+    phrases: Vec<Phrase>,
+    /// The same by their text.
+    whole: HashMap<String, usize>,
+    /// Those with a `*` as a word of its own, by their words.
+    with_gap: Vec<(Vec<String>, Languages)>,
+}
+
+#[derive(Debug)]
+struct Phrase {
+    any_ending: bool,
+    words: usize,
+    languages: Languages,
+}
+
+/// Languages of the file, one bit for each in its order. A phrase may be of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Languages(u64);
+
+impl Languages {
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    /// The language that stands at this place in the file; those behind the last bit share it.
+    pub(super) fn nth(place: u32) -> Self {
+        Self(1 << place.min(u64::BITS - 1))
+    }
+
+    fn overlap(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// A phrase with which a text starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) bytes: usize,
+    pub(super) words: usize,
+    pub(super) languages: Languages,
+}
+
+impl PhraseSet {
+    pub(super) fn new(phrases: &[(&str, Languages)]) -> Self {
+        let mut set = Self::default();
+        let mut by_text: HashMap<String, Phrase> = HashMap::new();
+        for (phrase, languages) in phrases {
+            let folded = fold(phrase);
+            if folded.split(' ').any(|word| word == "*") {
+                set.with_gap.push((folded.split(' ').map(str::to_owned).collect(), *languages));
+                continue;
+            }
+            let text = folded.trim_end_matches('*');
+            if text.is_empty() {
+                continue;
+            }
+            let words = text.split(' ').count();
+            let known = by_text.entry(text.to_owned());
+            let known = known.or_insert(Phrase { any_ending: false, words, languages: Languages::default() });
+            known.any_ending |= folded.ends_with('*');
+            known.languages.0 |= languages.0;
+        }
+        let texts: Vec<String>;
+        (texts, set.phrases) = by_text.into_iter().unzip();
+        // The contiguous automaton is small, and the texts are short. An error would only mean too many phrases.
+        set.automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .start_kind(StartKind::Both)
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&texts)
+            .ok()
+            .filter(|_| !texts.is_empty());
+        set.whole = texts.into_iter().enumerate().map(|(id, text)| (text, id)).collect();
+        set
+    }
+
+    /// Returns whether the letters of a phrase are the first of a folded text, be it inside a word.
+    pub(super) fn has_prefix_of(&self, text: &str) -> bool {
+        self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(Input::new(text).anchored(Anchored::Yes)))
+    }
+
+    /// Returns the longest phrase with which a folded text starts.
+    pub(super) fn find_start(&self, text: &str) -> Option<Start> {
+        let found = self.automaton.as_ref()?.find(Input::new(text).anchored(Anchored::Yes))?;
+        let phrase = self.phrases.get(found.pattern().as_usize())?;
+        let ends = phrase.any_ending || is_boundary(text, found.end());
+        ends.then_some(Start { bytes: found.end(), words: phrase.words, languages: phrase.languages })
+    }
+
+    pub(super) fn is_start(&self, text: &str) -> bool {
+        self.find_start(text).is_some()
+    }
+
+    /// Returns the languages of the phrase that a folded text is, if it is one.
+    pub(super) fn find_whole(&self, text: &str) -> Option<Languages> {
+        let listed = self.whole.get(text).and_then(|id| self.phrases.get(*id)).map(|phrase| phrase.languages);
+        listed.or_else(|| self.with_gap.iter().find(|(phrase, _)| is_with_gap(text, phrase)).map(|found| found.1))
+    }
+
+    pub(super) fn is_whole(&self, text: &str) -> bool {
+        self.find_whole(text).is_some()
+    }
+
+    /// Adds the phrases that stand in a folded text. Returns whether there was any.
+    pub(super) fn collect_inside(&self, text: &str, found: &mut PhraseIds) -> bool {
+        let Some(automaton) = &self.automaton else { return false };
+        let mut any = false;
+        for hit in automaton.find_iter(text) {
+            let id = hit.pattern().as_usize();
+            let any_ending = self.phrases.get(id).is_some_and(|phrase| phrase.any_ending);
+            if (any_ending || is_boundary(text, hit.end())) && is_boundary(text, hit.start()) {
+                any = true;
+                if !found.insert(id) {
+                    break;
+                }
+            }
+        }
+        any
+    }
+
+    /// Returns how many different phrases stand in a folded text, counted up to [`MAX_COUNTED`].
+    pub(super) fn count_inside(&self, text: &str) -> usize {
+        let mut found = PhraseIds::default();
+        self.collect_inside(text, &mut found);
+        found.len()
+    }
+
+    /// Returns whether a phrase of one of these languages stands in a folded text.
+    pub(super) fn is_inside(&self, text: &str, languages: Languages) -> bool {
+        let Some(automaton) = &self.automaton else { return false };
+        automaton.find_iter(text).any(|hit| {
+            self.phrases.get(hit.pattern().as_usize()).is_some_and(|phrase| {
+                phrase.languages.overlap(languages)
+                    && (phrase.any_ending || is_boundary(text, hit.end()))
+                    && is_boundary(text, hit.start())
+            })
+        })
+    }
+
+    /// Returns whether a folded text ends with one of the phrases.
+    pub(super) fn is_end(&self, text: &str) -> bool {
+        let starts = text.char_indices().rev().take(MAX_END_CHARS).map(|(at, _)| at);
+        starts
+            .filter(|at| is_boundary(text, *at))
+            .any(|at| text.get(at..).is_some_and(|end| self.whole.contains_key(end)))
+    }
+}
+
+/// Returns whether a text is a phrase with a `*` for any one word.
+fn is_with_gap(text: &str, phrase: &[String]) -> bool {
+    let mut words = text.split(' ');
+    phrase.iter().all(|word| words.next().is_some_and(|found| word == "*" || word == found)) && words.next().is_none()
+}
+
+/// The longest phrase that a text may end with.
+const MAX_END_CHARS: usize = 40;
+
+/// Different phrases of a set, up to [`MAX_COUNTED`].
+#[derive(Debug, Default)]
+pub(super) struct PhraseIds(Vec<usize>);
+
+/// Nobody asks for more.
+const MAX_COUNTED: usize = 3;
+
+impl PhraseIds {
+    /// Returns whether there is room for more.
+    fn insert(&mut self, id: usize) -> bool {
+        if !self.0.contains(&id) && self.0.len() < MAX_COUNTED {
+            self.0.push(id);
+        }
+        self.0.len() < MAX_COUNTED
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Returns whether a word may begin or end here. Scripts without spaces have no such places, so there it may anywhere.
+fn is_boundary(text: &str, at: usize) -> bool {
+    let joins = |c: char| c.is_alphanumeric() && c < FIRST_UNSPACED_CHAR;
+    let before = text.get(..at).and_then(|text| text.chars().next_back());
+    let after = text.get(at..).and_then(|text| text.chars().next());
+    !(before.is_some_and(joins) && after.is_some_and(joins))
+}
+
+/// From here on are the scripts of East Asia.
+const FIRST_UNSPACED_CHAR: char = '\u{2e80}';
+
+/// Returns the text in lower case, with single spaces, without marks of direction, and with plain quotation marks.
+pub(super) fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut apart = false;
+    for c in text.chars() {
+        // Most letters are these, and need no more.
+        let plain = if c.is_ascii() { c.to_ascii_lowercase() } else { plain_char(c) };
+        if plain == ' ' || plain.is_ascii_whitespace() {
+            apart = true;
+            continue;
+        }
+        if plain == HIDDEN {
+            continue;
+        }
+        if std::mem::take(&mut apart) && !out.is_empty() {
+            out.push(' ');
+        }
+        if plain.is_ascii() {
+            out.push(plain);
+        } else {
+            out.extend(plain.to_lowercase());
+        }
+    }
+    out
+}
+
+/// Stands for a character that is left out.
+const HIDDEN: char = '\0';
+
+/// Returns what counts of a character that is not ASCII.
+fn plain_char(c: char) -> char {
+    match c {
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => HIDDEN,
+        '’' | '‘' | '´' | '׳' => '\'',
+        '“' | '”' | '„' | '״' => '"',
+        '‑' | '‐' => '-',
+        '：' => ':',
+        'İ' | 'ı' => 'i',
+        space if space.is_whitespace() => ' ',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_whole_words() {
+        let one = Languages::nth(0);
+        let set = PhraseSet::new(
+            &["sent from", "sent from my", "confidential*", "のメール", "mit * gruß"].map(|phrase| (phrase, one)),
+        );
+        for (text, start) in [
+            ("sent from my phone", Some(12)),
+            ("sent from mywork", None),
+            ("sent from", Some(9)),
+            ("unsent from", None),
+            ("confidentiality", Some(12)),
+            ("", None),
+        ] {
+            assert_eq!(set.find_start(text).map(|start| start.bytes), start, "{text}");
+        }
+        assert_eq!(set.count_inside("it was sent from here, confidentially"), 2);
+        assert_eq!(set.count_inside("unconfidential"), 0);
+        assert!(set.is_end("山田のメール") && !set.is_end("sent from x") && set.is_end("x sent from"));
+        assert!(set.is_whole("mit nettem gruß") && !set.is_whole("mit gruß") && !set.is_whole("mit a b gruß"));
+    }
+
+    #[test]
+    fn a_phrase_belongs_to_its_languages() {
+        let [one, two, three] = [0, 1, 2].map(Languages::nth);
+        let set = PhraseSet::new(&[("mi", one), ("i", two), ("MI", two)]);
+        assert_eq!(set.find_start("mi casa").map(|start| start.languages), Some(Languages(0b11)));
+        assert!(set.is_inside("de mi casa", two) && !set.is_inside("i am", one) && !set.is_inside("mi i", three));
+        assert!(set.is_inside("mi", Languages::ALL) && Languages::nth(99) == Languages::nth(63));
+    }
+
+    #[test]
+    fn what_does_not_count_is_folded_away() {
+        assert_eq!(fold(" On\u{a0}3  Mar\u{202f}2026 \u{200f}WROTE： "), "on 3 mar 2026 wrote:");
+        assert_eq!(fold("Message d’origine"), fold("message d'origine"));
+        assert_eq!(fold("İLETİLEN ILETI"), "iletilen ileti");
+    }
+}
