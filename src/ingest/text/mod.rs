@@ -7,8 +7,10 @@ mod clean;
 mod client_words;
 mod header_block;
 mod hidden_chars;
+mod notice;
 mod phrase_set;
 mod quote;
+mod segment;
 mod signature;
 mod whitespace;
 
