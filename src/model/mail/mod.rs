@@ -110,8 +110,9 @@ pub struct Mail {
     /// It has a Date header, which names no time that counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub date_ignored: bool,
-    /// The sender's own words: quotes and signature cut, tricks stripped.
+    /// The sender's own words: quotes, signature, notices and footers cut, tricks stripped.
     pub text: String,
+    /// The signature, and the legal notices, taglines and footers that were cut from the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
