@@ -96,6 +96,7 @@ const FIELDS: &[Kind] = &[Kind::From, Kind::Sent, Kind::Date, Kind::To, Kind::Cc
 const NOTICE_STARTS: &[Kind] = &[
     Kind::DeviceStart,
     Kind::LegalStart,
+    Kind::Register,
     Kind::Footer,
     Kind::FooterLine,
     Kind::FooterLink,
@@ -140,9 +141,9 @@ impl ClientWords {
         self.sets.get(&kind).unwrap_or(&self.none)
     }
 
-    /// Returns whether a notice or a footer may begin with this folded text.
+    /// Returns whether a notice or a footer may begin with this folded text, by its first letters.
     pub(super) fn may_start_notice(&self, text: &str) -> bool {
-        self.notice_starts.has_prefix_of(text)
+        self.notice_starts.may_start(text)
     }
 
     /// Returns which header field has this folded name.

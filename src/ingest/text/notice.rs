@@ -19,9 +19,8 @@ const MAX_SILENT_SENTENCES: usize = 2;
 const MAX_FOOTER_WORDS: usize = 60;
 const MAX_DEVICE_WORDS: usize = 14;
 const MAX_ADDRESS_WORDS: usize = 15;
-const MAX_REGISTER_BYTES: usize = 400;
-/// How a sentence begins is looked for in so many bytes.
-const HEAD_BYTES: usize = 100;
+/// Enough of a sentence to see its first letters.
+const HEAD_BYTES: usize = 20;
 /// A list server's footer has at most so many lines, and an advertisement under a rule so many.
 const MAX_LIST_FOOTER_LINES: usize = 8;
 const MAX_ADVERT_LINES: usize = 3;
@@ -102,7 +101,7 @@ impl<'a> Sweep<'a> {
     fn cut_legal_notices(&mut self) {
         let mut nth = 0;
         while let Some(segment) = self.segments.all.get(nth) {
-            let head = || fold(trim_marks(self.segments.head(segment)));
+            let head = || fold(trim_marks(&self.segments.text(segment)));
             let start = self.may_start(nth).then(|| WORDS.of(Kind::LegalStart).find_start(&head())).flatten();
             let Some(run) = start.and_then(|start| self.legal_run(nth, start.languages)) else {
                 nth += 1;
@@ -168,8 +167,7 @@ impl<'a> Sweep<'a> {
     fn cut_footers(&mut self) {
         for nth in self.footer_start()..self.segments.all.len() {
             let Some(segment) = self.segments.all.get(nth) else { return };
-            let text = || self.segments.text(segment);
-            if !self.is_cut(nth) && (self.may_start(nth) && is_footer(&text()) || is_register_line(&text())) {
+            if self.may_start(nth) && !self.is_cut(nth) && is_footer(&self.segments.text(segment)) {
                 self.mark(nth);
             }
         }
@@ -252,6 +250,7 @@ fn is_footer(text: &str) -> bool {
         || (words <= MAX_DEVICE_WORDS
             && starts_with(Kind::DeviceStart, &|rest, _| WORDS.of(Kind::Device).is_inside(rest, Languages::ALL)))
         || is_footer_line(&folded)
+        || is_register_line(&folded)
 }
 
 /// Returns whether a line is nothing but links of a footer, of which one can only be that.
@@ -279,12 +278,11 @@ fn footer_parts(folded: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `Sitz der Gesellschaft: Hamburg, Amtsgericht Hamburg, HRB 12345`.
-fn is_register_line(text: &str) -> bool {
-    if text.len() > MAX_REGISTER_BYTES || !text.bytes().any(|byte| byte == b':' || byte.is_ascii_digit()) {
-        return false;
-    }
-    let folded = fold(text);
-    WORDS.of(Kind::Register).count_inside(&folded) >= 2 && !speaks(&folded, Languages::ALL)
+fn is_register_line(folded: &str) -> bool {
+    WORDS.of(Kind::Register).is_start(folded)
+        && WORDS.of(Kind::Register).count_inside(folded) >= 2
+        && folded.contains(|c: char| c == ':' || c.is_ascii_digit())
+        && !speaks(folded, Languages::ALL)
 }
 
 /// A sender's postal address, as it stands at the end of a footer.

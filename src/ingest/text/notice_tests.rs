@@ -95,7 +95,7 @@ fn taglines_and_footers_are_cut() {
         "Newsletter abbestellen: https://x.example/aus\nRuderverband Elbe-Küste e.V., Vereinsregister 00000",
         "Wenn Sie keine weiteren E-Mails von uns erhalten möchten, klicken Sie hier.\nImpressum | Datenschutz",
         "Sitz der Gesellschaft: Hamburg, Amtsgericht Hamburg, HRB 12345",
-        "Acme is registered in England, company number 01234567",
+        "Registered in England, company number 01234567",
         "להסרה מרשימת התפוצה לחצו כאן",
         "הודעה זו נשלחה אליך כי נרשמת לרשימת הדיוור שלנו.\nהסרה",
         "Vous recevez ce message car vous êtes inscrit à notre newsletter. Se désabonner",

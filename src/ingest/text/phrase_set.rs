@@ -1,25 +1,26 @@
 //! A list of phrases, found at the start of a text or inside it in one pass.
 
-use std::collections::HashMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, MatchKind, StartKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// Phrases of one kind, folded as the texts are that they are looked for in.
 #[derive(Debug, Default)]
 pub(super) struct PhraseSet {
-    /// None for an empty set.
-    automaton: Option<AhoCorasick>,
+    /// In the order of their bytes.
     phrases: Vec<Phrase>,
-    /// The same by their text.
-    whole: HashMap<String, usize>,
+    /// The first bytes of each, in order: most texts begin with none of them, and are not looked at closely.
+    stems: Vec<u32>,
     /// Those with a `*` as a word of its own, by their words.
     with_gap: Vec<(Vec<String>, Languages)>,
+    /// Finds phrases inside a text. Most kinds are never looked for there, so it is built when it is first asked for.
+    automaton: OnceLock<Option<AhoCorasick>>,
 }
 
 #[derive(Debug)]
 struct Phrase {
+    text: String,
     any_ending: bool,
-    words: usize,
     languages: Languages,
 }
 
@@ -51,48 +52,59 @@ pub(super) struct Start {
 impl PhraseSet {
     pub(super) fn new(phrases: &[(&str, Languages)]) -> Self {
         let mut set = Self::default();
-        let mut by_text: HashMap<String, Phrase> = HashMap::new();
+        let mut by_text: BTreeMap<String, Phrase> = BTreeMap::new();
         for (phrase, languages) in phrases {
             let folded = fold(phrase);
             if folded.split(' ').any(|word| word == "*") {
                 set.with_gap.push((folded.split(' ').map(str::to_owned).collect(), *languages));
                 continue;
             }
-            let text = folded.trim_end_matches('*');
-            if text.is_empty() {
-                continue;
-            }
-            let words = text.split(' ').count();
-            let known = by_text.entry(text.to_owned());
-            let known = known.or_insert(Phrase { any_ending: false, words, languages: Languages::default() });
+            let text = folded.trim_end_matches('*').to_owned();
+            let known = by_text.entry(text.clone());
+            let known = known.or_insert(Phrase { text, any_ending: false, languages: Languages::default() });
             known.any_ending |= folded.ends_with('*');
             known.languages.0 |= languages.0;
         }
-        let texts: Vec<String>;
-        (texts, set.phrases) = by_text.into_iter().unzip();
-        // The contiguous automaton is small, and the texts are short. An error would only mean too many phrases.
-        set.automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .start_kind(StartKind::Both)
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&texts)
-            .ok()
-            .filter(|_| !texts.is_empty());
-        set.whole = texts.into_iter().enumerate().map(|(id, text)| (text, id)).collect();
+        set.phrases = by_text.into_values().filter(|phrase| !phrase.text.is_empty()).collect();
+        set.stems = set.phrases.iter().map(|phrase| pack_stem(&phrase.text)).collect();
+        set.stems.sort_unstable();
         set
     }
 
-    /// Returns whether the letters of a phrase are the first of a folded text, be it inside a word.
-    pub(super) fn has_prefix_of(&self, text: &str) -> bool {
-        self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(Input::new(text).anchored(Anchored::Yes)))
+    /// Returns the longest phrase whose letters are the first of a folded text, be it inside a word.
+    fn longest_prefix(&self, text: &str) -> Option<&Phrase> {
+        if !self.may_start(text) {
+            return None;
+        }
+        let mut text = text.as_bytes();
+        let mut phrases = self.phrases.as_slice();
+        loop {
+            let end = phrases.partition_point(|phrase| phrase.text.as_bytes() <= text);
+            phrases = phrases.get(..end)?;
+            let last = phrases.last()?;
+            let common = text.iter().zip(last.text.as_bytes()).take_while(|(one, other)| one == other).count();
+            if common == last.text.len() {
+                return Some(last);
+            }
+            // A longer one would stand behind this one in their order.
+            text = text.get(..common)?;
+        }
+    }
+
+    /// Returns whether a folded text may start with a phrase, by its first bytes.
+    pub(super) fn may_start(&self, text: &str) -> bool {
+        let stem = pack_stem(text);
+        // Phrases that are shorter have zeros behind them.
+        let stems = [stem, stem & 0xffff_ff00, stem & 0xffff_0000, stem & 0xff00_0000];
+        stems.iter().any(|stem| self.stems.binary_search(stem).is_ok())
     }
 
     /// Returns the longest phrase with which a folded text starts.
     pub(super) fn find_start(&self, text: &str) -> Option<Start> {
-        let found = self.automaton.as_ref()?.find(Input::new(text).anchored(Anchored::Yes))?;
-        let phrase = self.phrases.get(found.pattern().as_usize())?;
-        let ends = phrase.any_ending || is_boundary(text, found.end());
-        ends.then_some(Start { bytes: found.end(), words: phrase.words, languages: phrase.languages })
+        let phrase = self.longest_prefix(text)?;
+        let bytes = phrase.text.len();
+        let ends = phrase.any_ending || is_boundary(text, bytes);
+        ends.then(|| Start { bytes, words: phrase.text.split(' ').count(), languages: phrase.languages })
     }
 
     pub(super) fn is_start(&self, text: &str) -> bool {
@@ -101,26 +113,46 @@ impl PhraseSet {
 
     /// Returns the languages of the phrase that a folded text is, if it is one.
     pub(super) fn find_whole(&self, text: &str) -> Option<Languages> {
-        let listed = self.whole.get(text).and_then(|id| self.phrases.get(*id)).map(|phrase| phrase.languages);
+        let listed = self.find_listed(text).map(|phrase| phrase.languages);
         listed.or_else(|| self.with_gap.iter().find(|(phrase, _)| is_with_gap(text, phrase)).map(|found| found.1))
+    }
+
+    fn find_listed(&self, text: &str) -> Option<&Phrase> {
+        let at = self.phrases.binary_search_by(|phrase| phrase.text.as_str().cmp(text)).ok()?;
+        self.phrases.get(at)
     }
 
     pub(super) fn is_whole(&self, text: &str) -> bool {
         self.find_whole(text).is_some()
     }
 
+    /// Returns the phrases that stand in a folded text as whole words, by their number.
+    fn find_inside<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a Phrase)> {
+        let automaton = self.automaton.get_or_init(|| self.build_automaton()).as_ref();
+        let hits = automaton.into_iter().flat_map(move |automaton| automaton.find_iter(text));
+        hits.filter_map(move |hit| {
+            let phrase = self.phrases.get(hit.pattern().as_usize())?;
+            let ends = phrase.any_ending || is_boundary(text, hit.end());
+            (ends && is_boundary(text, hit.start())).then_some((hit.pattern().as_usize(), phrase))
+        })
+    }
+
+    /// Returns none of an empty set; an error would only mean too many phrases.
+    fn build_automaton(&self) -> Option<AhoCorasick> {
+        let texts = self.phrases.iter().map(|phrase| &phrase.text);
+        // The contiguous automaton is small, and the texts are too short for a search of their own before it.
+        let mut builder = AhoCorasick::builder();
+        builder.kind(Some(AhoCorasickKind::ContiguousNFA)).match_kind(MatchKind::LeftmostLongest).prefilter(false);
+        builder.build(texts).ok().filter(|_| !self.phrases.is_empty())
+    }
+
     /// Adds the phrases that stand in a folded text. Returns whether there was any.
     pub(super) fn collect_inside(&self, text: &str, found: &mut PhraseIds) -> bool {
-        let Some(automaton) = &self.automaton else { return false };
         let mut any = false;
-        for hit in automaton.find_iter(text) {
-            let id = hit.pattern().as_usize();
-            let any_ending = self.phrases.get(id).is_some_and(|phrase| phrase.any_ending);
-            if (any_ending || is_boundary(text, hit.end())) && is_boundary(text, hit.start()) {
-                any = true;
-                if !found.insert(id) {
-                    break;
-                }
+        for (id, _) in self.find_inside(text) {
+            any = true;
+            if !found.insert(id) {
+                break;
             }
         }
         any
@@ -135,14 +167,7 @@ impl PhraseSet {
 
     /// Returns whether a phrase of one of these languages stands in a folded text.
     pub(super) fn is_inside(&self, text: &str, languages: Languages) -> bool {
-        let Some(automaton) = &self.automaton else { return false };
-        automaton.find_iter(text).any(|hit| {
-            self.phrases.get(hit.pattern().as_usize()).is_some_and(|phrase| {
-                phrase.languages.overlap(languages)
-                    && (phrase.any_ending || is_boundary(text, hit.end()))
-                    && is_boundary(text, hit.start())
-            })
-        })
+        self.find_inside(text).any(|(_, phrase)| phrase.languages.overlap(languages))
     }
 
     /// Returns whether a folded text ends with one of the phrases.
@@ -150,8 +175,14 @@ impl PhraseSet {
         let starts = text.char_indices().rev().take(MAX_END_CHARS).map(|(at, _)| at);
         starts
             .filter(|at| is_boundary(text, *at))
-            .any(|at| text.get(at..).is_some_and(|end| self.whole.contains_key(end)))
+            .any(|at| text.get(at..).is_some_and(|end| self.find_listed(end).is_some()))
     }
+}
+
+/// Returns the first four bytes of a text as one number.
+fn pack_stem(text: &str) -> u32 {
+    let bytes = text.as_bytes();
+    (0..4).fold(0, |stem, at| stem << 8 | bytes.get(at).map_or(0, |byte| u32::from(*byte)))
 }
 
 /// Returns whether a text is a phrase with a `*` for any one word.

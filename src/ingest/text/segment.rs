@@ -129,7 +129,9 @@ fn goes_on(line: &str, next: &str) -> bool {
     let continues =
         first.is_lowercase() || (first.is_alphabetic() && !first.is_uppercase()) || matches!(first, '<' | '(');
     let length = line.chars().count();
-    (continues && length >= WRAPPED_CHARS) || (!starts_item(next) && length >= FULL_LINE_CHARS)
+    // A line of a signature ends with a number, a sentence seldom does.
+    let ends_with_number = line.ends_with(|c: char| c.is_ascii_digit());
+    (continues && length >= WRAPPED_CHARS) || (!starts_item(next) && !ends_with_number && length >= FULL_LINE_CHARS)
 }
 
 /// Returns whether a line is an item of a list.

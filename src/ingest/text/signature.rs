@@ -11,10 +11,12 @@ const MAX_SIGNATURE_LINES: usize = 25;
 /// Lines under a sign-off: name, role, company, address, phone, web.
 const MAX_LINES_UNDER_SIGN_OFF: usize = 12;
 const MAX_SIGN_OFF_BYTES: usize = 120;
-/// A line of a signature is shorter, and has fewer words; more where it is a number or an address.
+/// A line of a signature is shorter, and has fewer words; more where it is an address, and still more with a phone number.
 const MAX_LINE_BYTES: usize = 120;
 const MAX_LINE_WORDS: usize = 5;
 const MAX_CONTACT_WORDS: usize = 12;
+const MAX_PHONE_WORDS: usize = 16;
+const MIN_PHONE_DIGITS: usize = 7;
 /// Words of a name behind a sign-off.
 const MAX_NAME_WORDS: usize = 4;
 
@@ -104,7 +106,9 @@ fn is_signature_line(line: &str, languages: Languages) -> bool {
     let contact = line.chars().any(|c| c.is_ascii_digit() || matches!(c, '@' | '|' | ':' | '•' | '·'));
     let speaks = words > 1 && !line.contains('@') && asks(line, languages);
     let afterthought = WORDS.of(Kind::Afterthought).is_start(&fold(line));
-    let short = words <= MAX_LINE_WORDS || (contact && words <= MAX_CONTACT_WORDS && !line.ends_with('.'));
+    let has_phone = line.bytes().filter(u8::is_ascii_digit).count() >= MIN_PHONE_DIGITS;
+    let most = if has_phone { MAX_PHONE_WORDS } else { MAX_CONTACT_WORDS };
+    let short = words <= MAX_LINE_WORDS || (contact && words <= most && !line.ends_with('.'));
     short && !speaks && !afterthought
 }
 
