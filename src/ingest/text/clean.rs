@@ -1,6 +1,11 @@
-//! A body taken apart: everything, the sender's own words, the signature.
+//! A body taken apart: everything, the sender's own words, and what stands under them.
 
-use super::{quote, signature};
+use std::borrow::Cow;
+
+use super::{
+    notice::{Place, cut_notices},
+    quote, signature,
+};
 use crate::{followup::fingerprint, model::Fingerprint};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,6 +14,7 @@ pub struct Cleaned {
     pub body: String,
     /// The sender's own words, and what was forwarded.
     pub reply: String,
+    /// The signature, then legal notices, taglines and footers.
     pub signature: Option<String>,
     /// Marks of the sentences it quotes.
     pub quoted_fingerprints: Vec<Fingerprint>,
@@ -18,28 +24,30 @@ pub struct Cleaned {
 pub fn clean_body(body: &str, subject: &str) -> Cleaned {
     let lines: Vec<&str> = body.lines().collect();
     let split = quote::split_quotes(&lines, subject);
-    let end = signature::find_signature(&split.own);
-    let own = split.own.get(..end.unwrap_or(split.own.len())).unwrap_or_default();
-    let under = split.own.get(end.unwrap_or(split.own.len())..).unwrap_or_default();
+    let (own, mut notices) = cut_notices(&split.own, Place::End);
+    let own: Vec<&str> = own.iter().map(Cow::as_ref).collect();
+    let end = signature::find_signature(&own).unwrap_or(own.len());
+    let (own, under) = own.split_at_checked(end).unwrap_or((&own, &[]));
+    let (forwarded, of_forwarded) = cut_notices(&split.forwarded, Place::Anywhere);
+    notices.extend(of_forwarded);
     let mut reply = join_lines(own);
-    let forwarded = join_lines(&split.forwarded);
-    if !forwarded.is_empty() {
-        if !reply.is_empty() {
-            reply.push_str("\n\n");
-        }
-        reply.push_str(&forwarded);
-    }
+    append_paragraph(&mut reply, &join_lines(&forwarded.iter().map(Cow::as_ref).collect::<Vec<_>>()));
     let under = join_lines(under);
-    let signature = under.strip_prefix("--\n").map_or(under.as_str(), str::trim).to_owned();
-    let signature = Some(signature).filter(|text| !text.is_empty());
-    // What is forwarded is the sender's message, not something they answer.
-    let quotes = split.forwarded.is_empty().then(|| quote::quoted_lines(&lines)).into_iter().flatten();
+    let mut signature = under.strip_prefix("--\n").map_or(under.as_str(), str::trim).to_owned();
+    append_paragraph(&mut signature, &join_lines(&notices));
     Cleaned {
         body: join_lines(&lines),
         reply,
-        signature,
-        quoted_fingerprints: fingerprint::of_quoted_sentences(quotes),
+        signature: Some(signature).filter(|text| !text.is_empty()),
+        quoted_fingerprints: fingerprint::of_quoted_sentences(split.quoted.into_iter()),
     }
+}
+
+fn append_paragraph(text: &mut String, paragraph: &str) {
+    if !text.is_empty() && !paragraph.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(paragraph);
 }
 
 /// Ends trimmed, runs of empty lines as one.
@@ -82,6 +90,21 @@ mod tests {
         );
         assert_eq!(cleaned.reply, "Please pay.\n\n---------- Forwarded message ---------\nFrom: x\n\nInvoice 7");
         assert_eq!(cleaned.signature.as_deref(), Some("Dana"));
+    }
+
+    #[test]
+    fn mails_of_the_common_programs() {
+        let mails = include_str!("client_mails.txt").split("\n=== ").skip(1);
+        let mut read = 0;
+        for mail in mails {
+            let (name, rest) = mail.split_once('\n').unwrap();
+            let (_, subject) = name.split_once(" | ").unwrap();
+            let (body, expected) = rest.split_once("\n--- read\n").unwrap();
+            let cleaned = clean_body(body, subject);
+            assert_eq!(cleaned.reply, expected.trim_end(), "{name}; cut: {:?}", cleaned.signature);
+            read += 1;
+        }
+        assert!(read > 60, "{read}");
     }
 
     #[test]

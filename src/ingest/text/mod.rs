@@ -1,8 +1,16 @@
-//! The text of a mail: hidden characters removed, the sender's own words told apart from quotes and signature.
+//! The text of a mail: hidden characters removed, the sender's own words told apart from quotes, signature and notices.
+//!
+//! What mail programs write in which language stands in `mail_clients.txt` and nowhere in the code.
 
+mod attribution;
 mod clean;
+mod client_words;
+mod header_block;
 mod hidden_chars;
+mod notice;
+mod phrase_set;
 mod quote;
+mod segment;
 mod signature;
 mod whitespace;
 

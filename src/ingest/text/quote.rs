@@ -2,315 +2,178 @@
 //!
 //! A forward carries its content; a reply carries only its own words, also those between quotes.
 
-/// A header block or attribution is looked for in so many lines from its first.
-const HEADER_BLOCK_LINES: usize = 7;
-const ATTRIBUTION_LINES: usize = 4;
+use super::{
+    attribution::{attribution_len, is_quote_next, is_quoted, strip_quote_marks},
+    client_words::{Kind, WORDS},
+    header_block::{header_block_len, parse_field},
+    phrase_set::fold,
+};
+
+/// The head of an earlier mail under a ruled line ends within so many lines.
+const HEAD_LINES: usize = 14;
+/// A ruled line without words has at least so many characters.
+const MIN_RULE_CHARS: usize = 20;
+/// A ruled line with words has at most so many bytes.
+const MAX_MARKER_BYTES: usize = 160;
 
 #[derive(Debug, Default)]
 pub(crate) struct SplitBody<'a> {
     pub(crate) own: Vec<&'a str>,
     /// From the forward's marker on.
     pub(crate) forwarded: Vec<&'a str>,
+    /// What they answer, without marks of quotation. Empty in a forward, which is the sender's message.
+    pub(crate) quoted: Vec<&'a str>,
 }
 
 pub(crate) fn split_quotes<'a>(lines: &[&'a str], subject: &str) -> SplitBody<'a> {
-    let forward = is_forward_subject(subject);
-    let mut split = SplitBody::default();
-    // Whether a line of their own that holds something was seen. Asked at every header block, so kept and not counted.
-    let mut spoken = false;
-    let mut answered = false;
+    let mut split = Splitter::new(subject);
     let mut at = 0;
-    while let Some(line) = lines.get(at) {
-        let rest = lines.get(at..).unwrap_or_default();
-        let text = line.trim();
-        if is_forward_marker(text) || (!answered && is_forward_marker(strip_quote_marks(text))) {
-            split.forwarded = rest.to_vec();
-            break;
+    while let Some(rest) = lines.get(at..).filter(|rest| !rest.is_empty()) {
+        match split.take_next(rest) {
+            Some(len) => at += len,
+            None => break,
         }
-        if starts_earlier_mail(rest) {
-            // Answers below a marked quote are the reply's own, whatever stands above the quote.
-            if let Some(len) = rest.iter().take(HEADER_BLOCK_LINES * 2).position(|line| is_quoted(line))
-                && !forward
-                && !spoken
-            {
-                answered = true;
-                at += len;
-                continue;
-            }
-            // With nothing above it, it is not a reply but something handed on.
-            if forward || !spoken {
-                split.forwarded = rest.to_vec();
-            }
-            break;
+    }
+    split.finish(lines)
+}
+
+/// What was seen of a body so far.
+struct Splitter<'a> {
+    split: SplitBody<'a>,
+    is_forward: bool,
+    is_reply: bool,
+    /// The last line of their own that holds something. Asked at every header block, so kept and not looked for.
+    last_own: Option<&'a str>,
+    /// A quote was seen that is marked, so that lines without a mark are answers.
+    answered: bool,
+}
+
+impl<'a> Splitter<'a> {
+    fn new(subject: &str) -> Self {
+        Self {
+            split: SplitBody::default(),
+            is_forward: is_forward_subject(subject),
+            is_reply: has_prefix(subject, Kind::ReplySubject),
+            last_own: None,
+            answered: false,
+        }
+    }
+
+    /// Takes the first line, or as many as belong together. Returns their number; none when nothing below is their own.
+    fn take_next(&mut self, rest: &[&'a str]) -> Option<usize> {
+        let line = *rest.first()?;
+        let text = line.trim();
+        if is_forward_marker(text) || (!self.answered && is_quoted(text) && is_forward_marker(strip_quote_marks(text)))
+        {
+            self.split.forwarded = rest.to_vec();
+            return None;
+        }
+        if let Some(len) = earlier_mail_head_len(rest) {
+            let marked = is_quote_next(rest.get(len..).unwrap_or_default()) && !self.is_forward;
+            return self.take_quote(rest, len, 0, marked);
         }
         if let Some(len) = attribution_len(rest) {
+            let marked = is_quote_next(rest.get(len..).unwrap_or_default());
+            return self.take_quote(rest, len, len, marked);
+        }
+        if is_quoted(line) {
+            self.split.quoted.push(strip_quote_marks(text));
+        } else {
+            self.last_own = Some(text).filter(|text| !text.is_empty()).or(self.last_own);
+            self.split.own.push(line);
+        }
+        Some(1)
+    }
+
+    /// Takes the head of an earlier mail. Where that mail is marked, lines without a mark are answers; otherwise nothing
+    /// below is the sender's own. What is handed on begins with the line `handed_on`.
+    fn take_quote(&mut self, rest: &[&'a str], len: usize, handed_on: usize, marked: bool) -> Option<usize> {
+        if marked {
+            self.answered = true;
+            return Some(len);
+        }
+        // With nothing above it, or announced by a colon, it is not what they answer but something handed on.
+        let announced = !self.is_reply && self.last_own.is_some_and(|line| line.ends_with(':'));
+        if self.is_forward || announced || self.last_own.is_none() {
+            self.split.forwarded = rest.get(handed_on..).unwrap_or_default().to_vec();
+        } else {
             let below = rest.get(len..).unwrap_or_default();
-            if !below.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line)) {
-                if forward || !spoken {
-                    split.forwarded = below.to_vec();
-                }
-                break;
-            }
-            answered = true;
-            at += len;
-            continue;
+            self.split.quoted.extend(below.iter().map(|line| strip_quote_marks(line.trim())));
         }
-        if !is_quoted(line) {
-            spoken |= !text.is_empty();
-            split.own.push(line);
+        None
+    }
+
+    fn finish(self, lines: &[&'a str]) -> SplitBody<'a> {
+        let mut split = self.split;
+        // Quote marks and nothing else: the sender's way of setting text apart.
+        if !self.answered && self.last_own.is_none() && split.forwarded.is_empty() {
+            split.own = lines.to_vec();
         }
-        at += 1;
+        if !split.forwarded.is_empty() {
+            split.quoted.clear();
+        }
+        split
     }
-    // Quote marks and nothing else: the sender's way of setting text apart.
-    if !answered && !spoken && split.forwarded.is_empty() {
-        split.own = lines.to_vec();
-    }
-    split
-}
-
-/// What is not the sender's own: marked lines, and everything below an attribution or an earlier mail's header.
-pub(crate) fn quoted_lines<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a str> {
-    let earlier =
-        |at: &usize| lines.get(*at..).is_some_and(|rest| starts_earlier_mail(rest) || attribution_len(rest).is_some());
-    let below = (0..lines.len()).find(earlier).unwrap_or(lines.len());
-    lines
-        .iter()
-        .enumerate()
-        .filter(move |(at, line)| *at >= below || is_quoted(line))
-        .map(|(_, line)| strip_quote_marks(line.trim()))
-}
-
-fn is_quoted(line: &str) -> bool {
-    line.trim_start().starts_with('>')
-}
-
-fn strip_quote_marks(text: &str) -> &str {
-    text.trim_start_matches(['>', ' '])
 }
 
 pub(crate) fn is_forward_subject(subject: &str) -> bool {
+    has_prefix(subject, Kind::ForwardSubject)
+}
+
+/// Returns whether the subject starts with one of these words and a colon, in brackets or not.
+fn has_prefix(subject: &str, kind: Kind) -> bool {
     let subject = subject.trim_start_matches(['[', ' ']);
-    ["fw:", "fwd:", "הועבר:", "העברה:", "wg:", "tr:"]
-        .iter()
-        .any(|start| subject.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start)))
+    let head = fold(subject.get(..subject.floor_char_boundary(40)).unwrap_or_default());
+    head.split_once(':').is_some_and(|(prefix, _)| WORDS.of(kind).is_whole(prefix.trim_end()))
 }
 
 /// `---------- Forwarded message ---------`, `Begin forwarded message:`.
 fn is_forward_marker(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "forwarded message",
-        "forwarded by",
-        "הודעה שהועברה",
-        "הודעה מועברת",
-        "weitergeleitete nachricht",
-        "message transféré",
-    ];
-    const LINES: &[&str] =
-        &["begin forwarded message:", "start of forwarded message", "תחילת ההודעה שהועברה:", "תחילת הודעה מועברת:"];
-    text_inside_rule(text).is_some_and(|inner| starts_with_any(inner, WORDS))
-        || LINES.iter().any(|line| same(text, line))
+    if text.len() > MAX_MARKER_BYTES {
+        return false;
+    }
+    match text_inside_rule(text) {
+        Some(inner) => WORDS.of(Kind::Forwarded).is_start(&fold(inner)),
+        None => text.ends_with([':', '：']) && WORDS.of(Kind::ForwardLine).is_whole(&fold(text)),
+    }
 }
 
 /// The words inside a ruled line, `-----Original Message-----`.
 fn text_inside_rule(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix("--").or_else(|| text.strip_prefix("__"))?;
-    let inner = inner.trim_matches(['-', '_', ' ', '\u{a0}']);
-    (!inner.is_empty() && inner.len() < 80).then_some(inner)
+    let is_rule = |c: char| matches!(c, '-' | '_' | '=' | '*' | '#' | '–' | '—' | '~') || c.is_whitespace();
+    let mut chars = text.chars();
+    let ruled =
+        chars.next().is_some_and(|first| !first.is_alphanumeric() && is_rule(first) && chars.next() == Some(first));
+    let inner = || text.trim_matches(is_rule);
+    (ruled && text.len() <= MAX_MARKER_BYTES).then(inner).filter(|inner| !inner.is_empty())
 }
 
-fn starts_with_any(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| text.get(..word.len()).is_some_and(|start| same(start, word)))
-}
-
-fn same(text: &str, word: &str) -> bool {
-    text.eq_ignore_ascii_case(word)
-}
-
-/// A ruled line or a header block under which an earlier mail stands as it was.
-fn starts_earlier_mail(lines: &[&str]) -> bool {
-    const WORDS: &[&str] = &[
-        "original message",
-        "original appointment",
-        "reply message",
-        "הודעה מקורית",
-        "ursprüngliche nachricht",
-        "message d'origine",
-        "mensaje original",
-    ];
-    let Some(first) = lines.first().map(|line| line.trim()) else { return false };
-    match first.chars().next() {
-        Some('-' | '_') => {
-            let rule = first.len() >= 20 && first.chars().all(|c| c == '_' || c == '-');
-            text_inside_rule(first).is_some_and(|inner| starts_with_any(inner, WORDS))
-                || (rule && is_rule_before_header_block(lines))
-        }
-        Some('F' | 'f' | 'מ' | 'V' | 'D' | '*') => is_header_block(lines),
-        _ => false,
+/// Returns the number of lines of the head under which an earlier mail stands: a ruled line, a header block, or both.
+fn earlier_mail_head_len(lines: &[&str]) -> Option<usize> {
+    let first = lines.first()?.trim();
+    let is_marker = text_inside_rule(first).is_some_and(|inner| WORDS.of(Kind::Original).is_start(&fold(inner)));
+    if is_marker {
+        return Some(1 + fields_len(lines.get(1..).unwrap_or_default()));
     }
-}
-
-fn is_rule_before_header_block(lines: &[&str]) -> bool {
-    let below = lines.iter().take(4).skip(1).position(|line| !line.trim().is_empty());
-    below.and_then(|at| lines.get(at + 1..)).is_some_and(is_header_block)
-}
-
-/// `From:`, `Sent:`, `To:`, `Subject:` as Outlook writes them, on lines of their own or run together.
-fn is_header_block(lines: &[&str]) -> bool {
-    const FROM: &[&str] = &["From:", "מאת:", "Von:", "De:"];
-    const OTHERS: &[&str] = &[
-        "Sent:",
-        "Date:",
-        "To:",
-        "Subject:",
-        "Cc:",
-        "נשלח:",
-        "תאריך:",
-        "אל:",
-        "נושא:",
-        "עותק:",
-        "Gesendet:",
-        "An:",
-        "Betreff:",
-        "Envoyé:",
-        "À:",
-        "Objet:",
-    ];
-    let bare = |line: &str| line.trim().trim_start_matches('*').replacen(":*", ":", 1);
-    let Some(first) = lines.first().map(|line| bare(line)) else { return false };
-    if !starts_with_any(&first, FROM) {
-        return false;
+    if is_rule(first) {
+        let below = lines.iter().take(4).skip(1).position(|line| !line.trim().is_empty())? + 1;
+        return Some(below + header_block_len(lines.get(below..)?)?);
     }
-    let below =
-        lines.iter().take(HEADER_BLOCK_LINES).skip(1).filter(|line| starts_with_any(&bare(line), OTHERS)).count();
-    let inside = OTHERS.iter().filter(|word| first.contains(&format!(" {word}"))).count();
-    below >= 2 || (inside >= 2 && first.len() < 600)
+    header_block_len(lines)
 }
 
-/// The number of lines of an `On … wrote:`, when one starts here.
-fn attribution_len(lines: &[&str]) -> Option<usize> {
-    let first = unless_quoted(lines.first()?.trim())?;
-    if first.starts_with("On ")
-        || first.starts_with("Am ")
-        || first.starts_with("Le ")
-        || first.starts_with("בתאריך")
-        || first.starts_with("ב-")
-        || first.starts_with("ביום")
-    {
-        let mut joined = String::new();
-        for (count, line) in lines.iter().take(ATTRIBUTION_LINES).enumerate() {
-            let line = line.trim();
-            if line.is_empty() || joined.len() > 500 {
-                return None;
-            }
-            joined.push(' ');
-            joined.push_str(line);
-            if line.ends_with(':') {
-                return is_attribution(joined.trim()).then_some(count + 1);
-            }
-        }
-        return None;
-    }
-    // `Dana <d@x.example> wrote:` counts only right above a quote. The lines below are looked at last: from an empty line
-    // the next that holds something may be far away.
-    let quoted_below = || lines.iter().skip(1).find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line));
-    (first.ends_with(':') && (ends_with_wrote(first) || is_dated(first)) && quoted_below()).then_some(1)
+/// Returns the number of lines that hold header fields or nothing.
+fn fields_len(lines: &[&str]) -> usize {
+    let is_head = |line: &&&str| line.trim().is_empty() || parse_field(line).is_some();
+    lines.iter().take(HEAD_LINES).take_while(is_head).count()
 }
 
-/// Quoted attributions belong to the quote.
-fn unless_quoted(text: &str) -> Option<&str> {
-    (!text.starts_with('>')).then_some(text)
-}
-
-fn is_attribution(text: &str) -> bool {
-    let evidence = text.contains('@') || text.chars().any(|c| c.is_ascii_digit());
-    evidence
-        && (ends_with_wrote(text) || (text.starts_with("בתאריך") && text.ends_with(">:")) || text.ends_with("schrieb:"))
-        || (evidence && text.starts_with("Am ") && text.contains(" schrieb "))
-}
-
-fn ends_with_wrote(text: &str) -> bool {
-    const WROTE: &[&str] = &["wrote", "writes", "a écrit", "כתב", "כתבה", "כתב/ה", "כתב\\ה", "כתבו", "schrieb", "said"];
-    let text = text.trim_end_matches([':', ' ', '\u{a0}']);
-    WROTE.iter().any(|word| text.ends_with(word))
-}
-
-/// `2025-03-01 10:00 GMT+02:00 Dana <d@x.example>:`.
-fn is_dated(text: &str) -> bool {
-    text.starts_with("20") && text.ends_with(">:") && text.len() < 200
+fn is_rule(text: &str) -> bool {
+    text.starts_with(['-', '_', '='])
+        && text.len() >= MIN_RULE_CHARS
+        && text.chars().all(|c| matches!(c, '_' | '-' | '='))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(subject: &str, body: &str, own: &str, forwarded: &str) {
-        let lines: Vec<_> = body.lines().collect();
-        let split = split_quotes(&lines, subject);
-        assert_eq!(split.own.join("\n").trim(), own, "own of {body:?}");
-        assert_eq!(split.forwarded.join("\n").trim(), forwarded, "forwarded of {body:?}");
-    }
-
-    #[test]
-    fn replies_keep_their_own_words() {
-        for body in [
-            "Yes.\n\nOn Mon, 3 Mar 2025 at 10:00, Dana <d@x.example> wrote:\n> Can you?\n> Thanks",
-            "Yes.\n\nOn Mon, 3 Mar 2025 at 10:00, Dana Cohen of the long name\n<d@x.example> wrote:\n\n> Can you?",
-            "Yes.\n\nOn 3/3/25, Dana wrote:\nCan you?\nThanks",
-            "Yes.\n\n-----Original Message-----\nFrom: Dana\nCan you?",
-            "Yes.\n\n________________________________\nFrom: Dana <d@x.example>\nSent: Monday\nTo: me\nSubject: x\n\nCan you?",
-            "Yes.\nFrom: Dana [mailto:d@x.example] Sent: Monday To: me Subject: x\nCan you?",
-            "Yes.\n*From:* Dana\n*Sent:* Monday\n*To:* me\n\nCan you?",
-            "Yes.\nבתאריך יום ב׳, 3 במרץ 2025 ב-10:00 מאת דנה <d@x.example>:\n> אפשר?",
-            "Yes.\nב-3 במרץ 2025, דנה <d@x.example> כתב/ה:\n\nאפשר?",
-            "Yes.\nמאת: דנה\nנשלח: יום שני\nאל: אבי\nנושא: x\n\nאפשר?",
-            "Yes.\n---- הודעה מקורית ----\nאפשר?",
-            "> Can you?\nYes.",
-            "----- Original Message -----\nFrom: Dana\n\n> Can you?\nYes.",
-            "Dana wrote:\n> Can you?\n\nYes.",
-        ] {
-            check("Re: x", body, "Yes.", "");
-        }
-    }
-
-    #[test]
-    fn inline_answers_are_kept() {
-        check(
-            "Re: x",
-            "Hi,\nOn 3 Mar 2025 Dana wrote:\n> When?\nFriday.\n> Where?\nHere.\n",
-            "Hi,\nFriday.\nHere.",
-            "",
-        );
-    }
-
-    #[test]
-    fn forwards_keep_their_content() {
-        let gmail = "---------- Forwarded message ---------\nFrom: Dana <d@x.example>\nDate: Mon\nSubject: x\nTo: me\n\nPay this.";
-        check("Fwd: x", &format!("Please handle.\n\n{gmail}"), "Please handle.", gmail);
-        check("x", &format!("Please handle.\n\n{gmail}"), "Please handle.", gmail);
-        let outlook = "From: Dana\nSent: Monday\nTo: me\nSubject: x\n\nPay this.";
-        check("FW: x", &format!("See below\n{outlook}"), "See below", outlook);
-        check("x", outlook, "", outlook);
-        let apple = "> Begin forwarded message:\n> \n> From: Dana\n> Pay this.";
-        check("Fwd: x", &format!("FYI\n\n{apple}"), "FYI", apple);
-    }
-
-    #[test]
-    fn prose_is_not_mistaken() {
-        for body in [
-            "On Monday we meet.\nPlease bring the report.",
-            "From: the kitchen\nWith love",
-            "He wrote:\n\nnothing new",
-            "On my list:\n- milk",
-            "> all of it quoted\n> for no reason",
-            "-----\nPrice list\n-----",
-            "",
-        ] {
-            check("x", body, body, "");
-        }
-    }
-
-    #[test]
-    fn a_quoted_forward_in_an_answer_is_a_quote() {
-        check("Re: x", "Ok.\nOn 3/3 D wrote:\n> hi\n> ---------- Forwarded message ---------\n> x", "Ok.", "");
-    }
-}
+#[path = "quote_tests.rs"]
+mod tests;

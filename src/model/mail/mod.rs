@@ -118,8 +118,9 @@ pub struct Mail {
     /// Whether there is a Date header that names no valid time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub date_ignored: bool,
-    /// The sender's own words, without quotes, signature and invisible characters.
+    /// The sender's own words, without quotes, signature, notices, footers and invisible characters.
     pub text: String,
+    /// The signature, and the legal notices, taglines and footers that were cut from the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
