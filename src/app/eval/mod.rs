@@ -63,8 +63,10 @@ fn evaluate_text(input: &TextInput) -> Value {
 }
 
 fn evaluate_date(input: &DateInput) -> Value {
-    let me = eval_mail::default_profile(chrono_tz::Tz::UTC);
-    let start = eval_mail::parse_wall_clock(&input.now).and_then(|now| reading::moment(&input.text, &me, now));
+    let start = eval_mail::parse_place_and_time(&input.now).and_then(|(zone, now)| {
+        let me = eval_mail::default_profile(zone);
+        reading::moment(&input.text, &me, now)
+    });
     json!({ "text": input.text, "start": start.map(|start| start.format("%Y-%m-%dT%H:%M:%S").to_string()) })
 }
 

@@ -1,0 +1,224 @@
+//! Times of day: "5pm", "17:30", "half past four", "halb drei", "בעשר בבוקר".
+
+use chrono::{Duration, NaiveDate, NaiveDateTime, NaiveTime};
+
+use super::{
+    expression::Parser,
+    language::Tongue,
+    term::{Clock, Half, Lead, PartOfDay, Term, Unit},
+};
+
+/// A time of day as it was said, perhaps of either half of the day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ClockTime {
+    clock: Clock,
+    half: Option<Half>,
+    /// The end of the day, which is the beginning of the next.
+    pub(super) is_midnight: bool,
+}
+
+impl ClockTime {
+    fn new(hour: i64, minute: i64, half: Option<Half>) -> Option<Self> {
+        let (hour, minute) = (u32::try_from(hour).ok()?, u32::try_from(minute).ok()?);
+        Some(Self { clock: Clock { hour, minute, second: 0, is_24_hour: hour > 12 }, half, is_midnight: false })
+    }
+
+    /// The times that may be meant, the likeliest first.
+    fn candidates(self, part: Option<PartOfDay>, day_is_named: bool) -> Vec<NaiveTime> {
+        let hour = self.clock.hour;
+        let half = self.half.or(match part {
+            Some(PartOfDay::Morning) => Some(Half::Before),
+            Some(PartOfDay::Afternoon | PartOfDay::Evening) => Some(Half::After),
+            None => None,
+        });
+        let hours = match half {
+            Some(_) if hour > 12 => vec![hour],
+            Some(Half::Before) => vec![hour % 12],
+            Some(Half::After) => vec![hour % 12 + 12],
+            None if self.clock.is_24_hour || hour >= 12 => vec![hour % 24],
+            // Of a working day one to six are in the afternoon.
+            None if day_is_named && (1..=6).contains(&hour) => vec![hour + 12],
+            None if day_is_named || hour > LATEST_EVENING_HOUR => vec![hour],
+            None => vec![hour, hour + 12],
+        };
+        let time = |hour: u32| NaiveTime::from_hms_opt(hour, self.clock.minute, self.clock.second);
+        hours.into_iter().filter_map(time).collect()
+    }
+
+    /// The time on that day or, without one, when it comes next.
+    pub(super) fn resolve(
+        self,
+        part: Option<PartOfDay>,
+        day: Option<NaiveDate>,
+        now: NaiveDateTime,
+    ) -> Option<NaiveDateTime> {
+        let evening_twelve = self.clock.hour == 12 && self.half.is_none() && part == Some(PartOfDay::Evening);
+        if self.is_midnight || evening_twelve {
+            return day.unwrap_or(now.date()).succ_opt().map(|day| day.and_time(NaiveTime::MIN));
+        }
+        let is_other_day = day.is_some_and(|day| day != now.date());
+        let on = day.unwrap_or(now.date());
+        let times: Vec<NaiveDateTime> =
+            self.candidates(part, is_other_day).into_iter().map(|time| on.and_time(time)).collect();
+        if is_other_day {
+            return times.first().copied();
+        }
+        let coming = times.iter().find(|time| **time >= now).copied();
+        if day.is_some() {
+            return coming.or(times.last().copied());
+        }
+        coming.or_else(|| times.first()?.checked_add_signed(Duration::days(1)))
+    }
+}
+
+/// Said without its half of the day, nine is in the morning.
+const LATEST_EVENING_HOUR: u32 = 8;
+
+impl Parser<'_> {
+    /// A time that starts at a term, and how many terms it took. Of a window it is the beginning.
+    pub(super) fn parse_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
+        self.parse_window(at).or_else(|| {
+            let (time, used) = self.parse_one_clock(at)?;
+            let until = match self.terms(at + used) {
+                [Term::Dash | Term::To | Term::And, ..] => Some(at + used + 1),
+                _ if self.lead(at + used).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => {
+                    Some(at + used)
+                }
+                _ => None,
+            };
+            let end = until.and_then(|until| Some((until, self.parse_one_clock(until)?.1)));
+            Some(end.map_or((time, used), |(until, more)| (time, until + more - at)))
+        })
+    }
+
+    /// "2-4pm", "from 10 to 11:30", "zwischen 9 und 11 Uhr": the first hour borrows what only the second says.
+    fn parse_window(&self, at: usize) -> Option<(ClockTime, usize)> {
+        let (from, [Term::Number(hour @ 0..=24), rest @ ..]) = (match self.terms(at) {
+            [Term::Between, rest @ ..] => (at + 1, rest),
+            terms => (at, terms),
+        }) else {
+            return None;
+        };
+        let is_between = from > at;
+        let opens = is_between || self.lead(at).has_any(&[Lead::FROM]);
+        let until = match rest {
+            [Term::Dash, ..] => from + 2,
+            [Term::And, ..] if is_between => from + 2,
+            [Term::To, ..] if opens => from + 2,
+            _ if opens && self.lead(from + 1).has_any(&[Lead::LIMIT]) => from + 1,
+            _ => return None,
+        };
+        let (end, used) = self.parse_one_clock(until).or_else(|| match self.terms(until) {
+            [Term::Number(hour @ 0..=24), ..] if opens => Some((ClockTime::new(*hour, 0, None)?, 1)),
+            _ => None,
+        })?;
+        let start = u32::try_from(*hour).ok()?;
+        // "11-1pm" starts in the morning.
+        let half = if start <= end.clock.hour || end.clock.hour == 12 { end.half } else { None };
+        Some((ClockTime::new(*hour, 0, half)?, until + used - at))
+    }
+
+    fn parse_one_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
+        use Term::{Clock, Midnight, Noon, Number};
+        let named = |hour: i64, half: Half, is_midnight: bool| {
+            Some((ClockTime { is_midnight, ..ClockTime::new(hour, 0, Some(half))? }, 1))
+        };
+        let (time, used) = self.parse_spoken_clock(at).or_else(|| match self.terms(at) {
+            [Clock(clock), ..] => Some((ClockTime { clock: *clock, half: None, is_midnight: false }, 1)),
+            [Noon, ..] => named(12, Half::After, false),
+            [Midnight, ..] => named(12, Half::Before, true),
+            [Term::Dotted(hour @ 0..=24, minute @ 0..=59), rest @ ..] if self.is_dotted_clock(at, rest) => {
+                Some((ClockTime::new(i64::from(*hour), i64::from(*minute), None)?, 1))
+            }
+            [Number(digits @ 100..=2359), rest @ ..] if digits % 100 < 60 && self.is_digits_clock(at, rest) => {
+                Some((ClockTime::new(digits / 100, digits % 100, None)?, 1))
+            }
+            [Number(hour @ 0..=24), rest @ ..] if self.is_hour(at, rest) => {
+                Some((ClockTime::new(*hour, 0, None)?, 1))
+            }
+            _ => None,
+        })?;
+        Some(self.with_half(time, at, used))
+    }
+
+    /// "o'clock" and the half of the day behind a time belong to it.
+    fn with_half(&self, time: ClockTime, at: usize, used: usize) -> (ClockTime, usize) {
+        match self.terms(at + used) {
+            // Whoever writes "6:30 Uhr" counts to twenty-four.
+            [Term::OClock, Term::Half(half), ..] => (ClockTime { half: Some(*half), ..time }, used + 2),
+            [Term::OClock, ..] => {
+                let counts = matches!(self.terms(at), [Term::Clock(_) | Term::Dotted(..), ..]);
+                let clock = Clock { is_24_hour: time.clock.is_24_hour || counts, ..time.clock };
+                // "12 Uhr mittags" says noon twice.
+                let noon = usize::from(matches!(self.terms(at + used + 1), [Term::Noon, ..]));
+                (ClockTime { clock, ..time }, used + 1 + noon)
+            }
+            [Term::Half(half), ..] if time.clock.hour <= 12 => (ClockTime { half: Some(*half), ..time }, used + 1),
+            _ => (time, used),
+        }
+    }
+
+    /// "half past four", "quarter to nine", "fünf vor zwölf", "halb drei", "שלוש וחצי".
+    fn parse_spoken_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
+        use Term::{After, Before, HalfOf, Number, Oh, Past, Quarter, ThreeQuarters, To, Unit as U};
+        let german = self.tongue == Tongue::German;
+        let led = self.alone || self.lead(at).has_any(&[Lead::AT, Lead::LIMIT]);
+        let whole = |hour: i64, minute: i64, used: usize| Some((ClockTime::new(hour, minute, None)?, used));
+        match self.terms(at) {
+            [HalfOf, Past | After, ..] => self.parse_past(at + 2, 30, 2),
+            [Quarter, Past | After, ..] => self.parse_past(at + 2, 15, 2),
+            [Quarter, To | Before, ..] => self.parse_past(at + 2, -15, 2),
+            [Number(minutes @ 1..=59), U(Unit::Minute), Past | After, ..] => self.parse_past(at + 3, *minutes, 3),
+            [Number(minutes @ 1..=59), U(Unit::Minute), To | Before, ..] => self.parse_past(at + 3, -minutes, 3),
+            [Number(minutes @ 1..=59), Past | After, ..] => self.parse_past(at + 2, *minutes, 2),
+            [Number(minutes @ 1..=59), To | Before, ..] => self.parse_past(at + 2, -minutes, 2),
+            [HalfOf, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 30, 2),
+            [ThreeQuarters, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 45, 2),
+            [HalfOf, Number(hour @ 1..=12), ..] if led => whole(*hour, 30, 2),
+            [Number(hour @ 1..=12), HalfOf, ..] if led => whole(*hour, 30, 2),
+            [Number(hour @ 1..=12), Quarter, ..] if led => whole(*hour, 15, 2),
+            [Number(hour @ 1..=12), Oh | Number(0), Number(minute @ 1..=9), ..] if led => whole(*hour, *minute, 3),
+            [Number(hour @ 1..=12), Number(minute @ 10..=59), ..] if led => whole(*hour, *minute, 2),
+            _ => None,
+        }
+    }
+
+    /// So many minutes after the hour at a term, or before it.
+    fn parse_past(&self, at: usize, minutes: i64, used: usize) -> Option<(ClockTime, usize)> {
+        let (hour, more) = match self.terms(at) {
+            [Term::Number(hour @ 0..=24), ..] => (ClockTime::new(*hour, 0, None)?, 1),
+            _ => self.parse_one_clock(at).filter(|(time, _)| time.clock.minute == 0)?,
+        };
+        let total = i64::from(hour.clock.hour) * 60 + minutes;
+        let total = if total < 0 { total + 720 } else { total };
+        // "A quarter to noon" is in the morning.
+        let is_before_noon = hour.clock.hour == 12 && minutes < 0 && hour.half == Some(Half::After);
+        let half = if is_before_noon { Some(Half::Before) } else { hour.half };
+        let time = ClockTime::new(total / 60, total % 60, half)?;
+        Some((time, used + more))
+    }
+
+    /// A bare number is an hour when it is said to be one, or when something must be a time.
+    fn is_hour(&self, at: usize, rest: &[Term]) -> bool {
+        if let [_, Term::OClock | Term::Half(_), ..] = self.terms(at) {
+            return true;
+        }
+        // "9 tomorrow", "3 in the morning", "8 Uhr" have neighbours; "at 5" has its lead.
+        let parted = matches!(rest, [Term::In | Term::This, Term::Part(_), ..] | [Term::Part(_), ..]);
+        let is_count = matches!(rest, [Term::Unit(_) | Term::Month(_) | Term::PluralDay(_) | Term::Of, ..]);
+        let led = self.lead(at).has_any(&[Lead::AT]) && self.closes(at);
+        self.alone && !is_count || parted || led && !is_count
+    }
+
+    /// "1030" is half past ten where a time must stand.
+    fn is_digits_clock(&self, at: usize, rest: &[Term]) -> bool {
+        let is_half = matches!(rest, [Term::Half(_), ..]);
+        let is_year = matches!(self.terms(at), [Term::Number(1900..=2199), ..]);
+        is_half || (!is_year && (self.alone || (self.lead(at).has_any(&[Lead::AT]) && self.closes(at))))
+    }
+
+    fn is_dotted_clock(&self, at: usize, rest: &[Term]) -> bool {
+        matches!(rest, [Term::OClock | Term::Half(_), ..])
+            || (self.lead(at).has_any(&[Lead::AT]) && !self.lead(at).has_any(&[Lead::ON]))
+    }
+}
