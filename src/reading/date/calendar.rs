@@ -70,6 +70,13 @@ impl Parser<'_> {
         }
     }
 
+    /// This one, the next or the last of what follows directly: "I need this by Monday" does not mean "this Monday".
+    /// In Hebrew such a word stands behind.
+    pub(super) fn which_at(&self, at: usize) -> Option<i64> {
+        let is_apart = self.lead(at + 1).has_any(&[Lead::LIMIT, Lead::ON, Lead::AT, Lead::FROM]);
+        self.term(at).and_then(which).filter(|_| !is_apart && self.tongue != Tongue::Hebrew)
+    }
+
     fn weekday_at_or_before(&self, at: usize) -> bool {
         matches!(self.term(at), Some(Term::Day(_) | Term::MaybeDay(_)))
     }
@@ -88,10 +95,10 @@ impl Parser<'_> {
                 return Some((later(coming(*day) + (count - 1) * 7)?, 4));
             }
             [Number(count @ 1..=20), PluralDay(day), Ago, ..] => return Some((later(ahead(*day) - count * 7)?, 3)),
-            [one, U(Unit::Week), ..] if let (Some(weeks), Some(day)) = (which(*one), self.weekday_at(at + 2)) => {
+            [_, U(Unit::Week), ..] if let (Some(weeks), Some(day)) = (self.which_at(at), self.weekday_at(at + 2)) => {
                 return Some((of_week(day, weeks)?, 3));
             }
-            [one, ..] if let (Some(weeks), Some(day)) = (which(*one), self.weekday_at(at + 1)) => {
+            [one, ..] if let (Some(weeks), Some(day)) = (self.which_at(at), self.weekday_at(at + 1)) => {
                 if let Some((span, used)) = self.parse_dated_weekday(at + 1, day) {
                     return Some((span, used + 1));
                 }
@@ -278,7 +285,7 @@ impl Parser<'_> {
         let in_digits = text.contains(|c: char| c.is_ascii_digit());
         let strong = self.lead(at).has_any(&[Lead::ON, Lead::LIMIT, Lead::FROM]);
         let led = strong || (in_digits && self.lead(at).has_any(&[Lead::THE]));
-        let counts = matches!(self.term(at + 1), Some(Term::WeekNumber | Term::Unit(_) | Term::Of));
+        let counts = matches!(self.term(at + 1), Some(Term::WeekNumber | Term::Unit(_) | Term::Quarter | Term::Of));
         (self.alone && !counts) || (led && !counts && (in_digits || self.tongue == Tongue::German) && self.closes(at))
     }
 

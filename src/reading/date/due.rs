@@ -27,16 +27,21 @@ pub(in crate::reading) struct DueDate {
     pub(in crate::reading) is_clear: bool,
 }
 
+impl DueDate {
+    /// The one that tells more about when something is wanted, the first of equals.
+    pub(in crate::reading) fn clearer(self, other: Self) -> Self {
+        let rank = |due: &Self| (due.is_limit, due.is_clear);
+        if rank(&other) > rank(&self) { other } else { self }
+    }
+
+    pub(in crate::reading) fn day(&self) -> &str {
+        self.deadline.split('T').next().unwrap_or_default()
+    }
+}
+
 /// The deadline of the most telling of the times, the first of equals.
 pub(super) fn choose(times: &[NamedTime], base: &ReferenceTime<'_>) -> Option<DueDate> {
-    let mut best: Option<DueDate> = None;
-    for due in times.iter().filter_map(|time| resolve(time, base)) {
-        let rank = |due: &DueDate| (due.is_limit, due.is_clear);
-        if best.as_ref().is_none_or(|best| rank(&due) > rank(best)) {
-            best = Some(due);
-        }
-    }
-    best
+    times.iter().filter_map(|time| resolve(time, base)).reduce(DueDate::clearer)
 }
 
 fn resolve(time: &NamedTime, base: &ReferenceTime<'_>) -> Option<DueDate> {

@@ -303,7 +303,10 @@ impl<'p> Parser<'p> {
         let text = |back: usize| first.checked_sub(back).and_then(|at| self.tokens.get(at)).map_or("", |token| token.text);
         let limits = self.limits.iter().any(|limit| (first.saturating_sub(LIMIT_REACH)..=first).contains(limit));
         let is_custom = matches!(before, Some(Term::Every | Term::Since));
-        if is_custom || is_past_tense(text(1)) || (text(1) == "on" && is_past_tense(text(2))) {
+        let verb = if text(1) == "on" { 2 } else { 1 };
+        // "It should be settled on Monday", "settled within a week" are ahead.
+        let is_past = is_past_tense(text(verb)) && text(verb + 1) != "be" && !self.limits.contains(&first);
+        if is_custom || is_past {
             return Role::NotAhead;
         }
         if before == Some(Term::Before) {

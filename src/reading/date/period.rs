@@ -48,8 +48,11 @@ impl Parser<'_> {
         }
     }
 
-    /// "In a week" and "תוך שבוע" are lengths; "in week five" is none.
+    /// "In a week" and "תוך שבוע" are lengths; "in week five" and "in the week of 18 May" are none.
     fn is_counted_unit(&self, at: usize) -> bool {
+        if self.lead(at).has_any(&[Lead::THE]) && self.tongue == Tongue::English && !self.alone {
+            return false;
+        }
         let is_bare = matches!(self.term(at), Some(Term::Unit(_)));
         let token = |at: usize| self.words.get(at).map(|word| word.token);
         let has_article = token(at) > token(at - 1).map(|token| token + 1);
@@ -147,7 +150,7 @@ impl Parser<'_> {
         let count = |count: i64, unit: Unit, used: usize| Some((unit_after(unit, count, today)?, used));
         match self.terms(at) {
             [Weekend, ..] => Some((saturday(0)?, 1)),
-            [one, Weekend, ..] if let Some(weeks) = which(*one) => {
+            [one, Weekend, ..] if let Some(weeks) = self.which_at(at) => {
                 Some((saturday(if *one == Upcoming { 0 } else { weeks })?, 2))
             }
             [Term::WeekNumber, Number(number @ 1..=53) | Ordinal(number @ 1..=53), ..]
@@ -155,10 +158,12 @@ impl Parser<'_> {
                 Some((numbered_week(*number, today)?, 2))
             }
             [U(Unit::Week), one, ..] if self.tongue == Tongue::Hebrew => count(which(*one)?, Unit::Week, 2),
-            [one, U(unit), ..] if let Some(which) = which(*one).filter(|_| self.alone || *unit != Unit::Day) => {
+            // "השבוע" is this week, and "סוף החודש" the end of this month.
+            [Term::This, U(unit), ..] if self.is_one_word(at) => count(0, *unit, 2),
+            [_, U(unit), ..] if let Some(which) = self.which_at(at).filter(|_| self.alone || *unit != Unit::Day) => {
                 count(which, *unit, 2)
             }
-            [one, Quarter, ..] if let Some(which) = which(*one) => count(which, Unit::Quarter, 2),
+            [_, Quarter, ..] if let Some(which) = self.which_at(at) => count(which, Unit::Quarter, 2),
             [Past, U(unit), ..] if self.alone => count(-1, *unit, 2),
             [Upcoming | Next, Number(number @ 1..=50), U(unit), ..]
             | [Number(number @ 1..=50), Upcoming, U(unit), ..] => count(*number, *unit, 3),
@@ -180,6 +185,11 @@ impl Parser<'_> {
             [Month(_), ..] if self.is_month_meant(at) => self.parse_period_of(at),
             _ => None,
         }
+    }
+
+    fn is_one_word(&self, at: usize) -> bool {
+        let token = |at: usize| self.words.get(at).map(|word| word.token);
+        token(at) == token(at + 1)
     }
 
     /// A month alone counts after a word that leads to it. In Hebrew it is a time during which, and no day.

@@ -39,7 +39,12 @@ static ZONES: LazyLock<HashMap<String, Vec<(Vec<String>, Zone)>>> = LazyLock::ne
 /// The zone named by the tokens, and how many they are. A name of a place must end the phrase or be said to be a clock:
 /// "3pm London" is one, "3pm London Bridge" is not.
 pub(super) fn find_zone(tokens: &[Token<'_>], tongue: Tongue, own: Tz) -> Option<(Zone, usize)> {
-    let lead = usize::from(matches!(tokens.first()?.text, "שעון" | "ortszeit"));
+    // "11am our time (Chicago)".
+    let lead = match (tokens.first()?.text, tokens.get(1).map(|token| token.text)) {
+        ("שעון" | "ortszeit", _) => 1,
+        ("our" | "my" | "local", Some("time")) => 2,
+        _ => 0,
+    };
     let first = tokens.get(lead)?;
     let names = ZONES.get(first.text)?;
     let rest = tokens.get(lead + 1..).unwrap_or_default();
