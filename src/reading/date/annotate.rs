@@ -151,10 +151,8 @@ impl Annotator<'_> {
             'מ' => Lead::FROM,
             _ => Lead::NONE,
         };
-        let counts = matches!(
-            self.last(),
-            Some(Term::Quarter | Term::Number(_) | Term::Unit(Unit::Minute) | Term::Clock(_))
-        );
+        let counts =
+            matches!(self.last(), Some(Term::Quarter | Term::Number(_) | Term::Unit(Unit::Minute) | Term::Clock(_)));
         let is_figure = rest.starts_with(|c: char| c.is_ascii_digit());
         // "רבע ל-12" and "בין 14:00 ל-16:00".
         if prefix == 'ל' && is_figure && counts {

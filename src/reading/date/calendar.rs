@@ -292,7 +292,7 @@ impl Parser<'_> {
     /// "May" is a month beside a number unless a verb is more likely: "the first 5 may go".
     fn is_month(&self, at: usize) -> bool {
         let is_may = self.words.get(at).and_then(|word| self.tokens.get(word.token)).is_some_and(|t| t.text == "may");
-        let before = at.checked_sub(1).unwrap_or_default();
+        let before = at.saturating_sub(1);
         !is_may
             || self.alone
             || self.closes(at)
@@ -308,7 +308,8 @@ impl Parser<'_> {
             let (day, used) = self.parse_date(at + 2, None)?;
             return Some((Span::from(monday_of(day.start.date())?, Grain::Week), used + 2));
         }
-        let head = self.terms(at).get(..4.min(self.terms(at).len()))?.iter().position(|term| matches!(term, Of | In))?;
+        let head =
+            self.terms(at).get(..4.min(self.terms(at).len()))?.iter().position(|term| matches!(term, Of | In))?;
         let (first, end, used) = self.parse_period(at + head + 1)?;
         let from_start = |day: Weekday, nth: i64| plus_days(first, days_until(day, first) + (nth - 1) * 7);
         let last_of = |day: Weekday| {

@@ -119,26 +119,26 @@ impl Parser<'_> {
     }
 
     fn parse_one_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
+        let (time, used) = self.parse_spoken_clock(at).or_else(|| Some((self.plain_clock(at)?, 1)))?;
+        Some(self.with_half(time, at, used))
+    }
+
+    /// A time that is one term.
+    fn plain_clock(&self, at: usize) -> Option<ClockTime> {
         use Term::{Clock, Midnight, Noon, Number};
-        let named = |hour: i64, half: Half, is_midnight: bool| {
-            Some((ClockTime { is_midnight, ..ClockTime::new(hour, 0, Some(half))? }, 1))
-        };
-        let (time, used) = self.parse_spoken_clock(at).or_else(|| match self.terms(at) {
-            [Clock(clock), ..] => Some((ClockTime { clock: *clock, half: None, is_midnight: false }, 1)),
-            [Noon, ..] => named(12, Half::After, false),
-            [Midnight, ..] => named(12, Half::Before, true),
+        match self.terms(at) {
+            [Clock(clock), ..] => Some(ClockTime { clock: *clock, half: None, is_midnight: false }),
+            [Noon, ..] => ClockTime::new(12, 0, Some(Half::After)),
+            [Midnight, ..] => Some(ClockTime { is_midnight: true, ..ClockTime::new(12, 0, Some(Half::Before))? }),
             [Term::Dotted(hour @ 0..=24, minute @ 0..=59), rest @ ..] if self.is_dotted_clock(at, rest) => {
-                Some((ClockTime::new(i64::from(*hour), i64::from(*minute), None)?, 1))
+                ClockTime::new(i64::from(*hour), i64::from(*minute), None)
             }
             [Number(digits @ 100..=2359), rest @ ..] if digits % 100 < 60 && self.is_digits_clock(at, rest) => {
-                Some((ClockTime::new(digits / 100, digits % 100, None)?, 1))
+                ClockTime::new(digits / 100, digits % 100, None)
             }
-            [Number(hour @ 0..=24), rest @ ..] if self.is_hour(at, rest) => {
-                Some((ClockTime::new(*hour, 0, None)?, 1))
-            }
+            [Number(hour @ 0..=24), rest @ ..] if self.is_hour(at, rest) => ClockTime::new(*hour, 0, None),
             _ => None,
-        })?;
-        Some(self.with_half(time, at, used))
+        }
     }
 
     /// "o'clock" and the half of the day behind a time belong to it.
@@ -185,9 +185,9 @@ impl Parser<'_> {
 
     /// So many minutes after the hour at a term, or before it.
     fn parse_past(&self, at: usize, minutes: i64, used: usize) -> Option<(ClockTime, usize)> {
-        let (hour, more) = match self.terms(at) {
-            [Term::Number(hour @ 0..=24), ..] => (ClockTime::new(*hour, 0, None)?, 1),
-            _ => self.parse_one_clock(at).filter(|(time, _)| time.clock.minute == 0)?,
+        let hour = match self.terms(at) {
+            [Term::Number(hour @ 0..=24), ..] => ClockTime::new(*hour, 0, None)?,
+            _ => self.plain_clock(at).filter(|time| time.clock.minute == 0)?,
         };
         let total = i64::from(hour.clock.hour) * 60 + minutes;
         let total = if total < 0 { total + 720 } else { total };
@@ -195,7 +195,7 @@ impl Parser<'_> {
         let is_before_noon = hour.clock.hour == 12 && minutes < 0 && hour.half == Some(Half::After);
         let half = if is_before_noon { Some(Half::Before) } else { hour.half };
         let time = ClockTime::new(total / 60, total % 60, half)?;
-        Some((time, used + more))
+        Some((time, used + 1))
     }
 
     /// A bare number is an hour when it is said to be one, or when something must be a time.

@@ -25,6 +25,8 @@ pub(in crate::reading) struct DueDate {
     pub(in crate::reading) is_limit: bool,
     /// A day or an hour that is not the day of something else; a week or month is vague.
     pub(in crate::reading) is_clear: bool,
+    /// The sentence names no other day.
+    pub(in crate::reading) is_only_day: bool,
 }
 
 impl DueDate {
@@ -41,7 +43,9 @@ impl DueDate {
 
 /// The deadline of the most telling of the times, the first of equals.
 pub(super) fn choose(times: &[NamedTime], base: &ReferenceTime<'_>) -> Option<DueDate> {
-    times.iter().filter_map(|time| resolve(time, base)).reduce(DueDate::clearer)
+    let dues: Vec<DueDate> = times.iter().filter_map(|time| resolve(time, base)).collect();
+    let is_only_day = dues.windows(2).all(|pair| matches!(pair, [first, second] if first.day() == second.day()));
+    dues.into_iter().reduce(DueDate::clearer).map(|due| DueDate { is_only_day, ..due })
 }
 
 fn resolve(time: &NamedTime, base: &ReferenceTime<'_>) -> Option<DueDate> {
@@ -57,7 +61,7 @@ fn resolve(time: &NamedTime, base: &ReferenceTime<'_>) -> Option<DueDate> {
     let deadline = if is_exact { at.format("%Y-%m-%dT%H:%M:%S%:z") } else { at.format("%Y-%m-%d") }.to_string();
     let is_limit = matches!(time.role, Role::Limit | Role::Before) || time.span.is_end;
     let is_clear = matches!(time.span.grain, Grain::Moment | Grain::Day) && time.role != Role::OfOther;
-    Some(DueDate { deadline, at: Instant::new(at.to_utc())?, is_limit, is_clear })
+    Some(DueDate { deadline, at: Instant::new(at.to_utc())?, is_limit, is_clear, is_only_day: true })
 }
 
 /// The moment meant, and whether it was said to the hour.

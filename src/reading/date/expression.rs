@@ -178,7 +178,8 @@ impl<'p> Parser<'p> {
             return 0;
         }
         if pieces.day.is_none()
-            && let Some((day, used)) = self.parse_day(at).filter(|(day, _)| day.grain != Grain::Moment || at == 0 || pieces.clock.is_none())
+            && let Some((day, used)) =
+                self.parse_day(at).filter(|(day, _)| day.grain != Grain::Moment || at == 0 || pieces.clock.is_none())
         {
             pieces.day = Some(day);
             return used + self.end_of_range(at, used);
@@ -193,7 +194,9 @@ impl<'p> Parser<'p> {
         let (part, used) = match self.terms(at) {
             [Term::Part(part), ..] if named => (*part, 1),
             [Term::In | Term::StartOf, Term::Part(part), ..] if named => (*part, 2),
-            [Term::StartOf, Term::Part(part), ..] | [Term::Part(part), ..] if self.alone => (*part, if matches!(self.term(at), Some(Term::Part(_))) { 1 } else { 2 }),
+            [Term::StartOf, Term::Part(part), ..] | [Term::Part(part), ..] if self.alone => {
+                (*part, if matches!(self.term(at), Some(Term::Part(_))) { 1 } else { 2 })
+            }
             [Term::This, Term::Part(part), ..] => {
                 pieces.is_this_part = true;
                 (*part, 2)
@@ -241,7 +244,8 @@ impl<'p> Parser<'p> {
     /// Where the hour of a day stands, when a word or two stand between.
     fn find_hour_behind(&self, pieces: &Pieces, at: usize) -> Option<usize> {
         let day = pieces.day.filter(|day| day.grain == Grain::Day && pieces.clock.is_none() && !self.alone)?;
-        let others = self.terms(at).iter().take_while(|term| **term == Term::Other).count();
+        let others =
+            self.terms(at).iter().take(MOST_WORDS_BETWEEN + 1).take_while(|term| **term == Term::Other).count();
         let is_clear = |at: usize| {
             matches!(
                 self.terms(at),
@@ -300,12 +304,14 @@ impl<'p> Parser<'p> {
     fn role_of(&self, from: usize) -> Role {
         let before = from.checked_sub(1).and_then(|at| self.term(at));
         let first = self.words.get(from).map_or(0, |word| word.token);
-        let text = |back: usize| first.checked_sub(back).and_then(|at| self.tokens.get(at)).map_or("", |token| token.text);
-        let limits = self.limits.iter().any(|limit| (first.saturating_sub(LIMIT_REACH)..=first).contains(limit));
+        let text =
+            |back: usize| first.checked_sub(back).and_then(|at| self.tokens.get(at)).map_or("", |token| token.text);
+        let near = self.limits.partition_point(|limit| *limit < first.saturating_sub(LIMIT_REACH));
+        let limits = self.limits.get(near).is_some_and(|limit| *limit <= first);
         let is_custom = matches!(before, Some(Term::Every | Term::Since));
         let verb = if text(1) == "on" { 2 } else { 1 };
         // "It should be settled on Monday", "settled within a week" are ahead.
-        let is_past = is_past_tense(text(verb)) && text(verb + 1) != "be" && !self.limits.contains(&first);
+        let is_past = is_past_tense(text(verb)) && text(verb + 1) != "be" && self.limits.binary_search(&first).is_err();
         if is_custom || is_past {
             return Role::NotAhead;
         }

@@ -60,7 +60,13 @@ fn read_plain_figure(text: &str, style: FigureStyle) -> Option<Term> {
     if text.contains(':') {
         return read_clock(text);
     }
-    let separator = if text.contains('/') { '/' } else if text.contains('.') { '.' } else { '-' };
+    let separator = if text.contains('/') {
+        '/'
+    } else if text.contains('.') {
+        '.'
+    } else {
+        '-'
+    };
     let mut parts = text.split(separator).map(|part| part.parse::<u32>().ok());
     match (parts.next()??, parts.next()??, parts.next(), parts.next()) {
         (year @ 1000.., month, Some(Some(day)), None) => date(i32::try_from(year).ok()?, month, day),
@@ -181,7 +187,8 @@ mod tests {
 
     #[test]
     fn offsets() {
-        for (text, expected) in [("+2", Some(7200)), ("-03:30", Some(-12_600)), ("+0530", Some(19_800)), ("+99", None)] {
+        for (text, expected) in [("+2", Some(7200)), ("-03:30", Some(-12_600)), ("+0530", Some(19_800)), ("+99", None)]
+        {
             assert_eq!(parse_offset(text), expected, "{text}");
         }
     }

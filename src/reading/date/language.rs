@@ -136,7 +136,8 @@ impl Language {
 
     /// Adds the name of every day with each of the words at its end.
     fn join_days(&mut self, ends: &[(String, Meaning)]) {
-        let is_day = |phrase: &Phrase| matches!(phrase.meaning.terms.as_slice(), [Term::Day(_)]) && phrase.rest.is_empty();
+        let is_day =
+            |phrase: &Phrase| matches!(phrase.meaning.terms.as_slice(), [Term::Day(_)]) && phrase.rest.is_empty();
         let named = self.phrases.iter().flat_map(|(word, phrases)| phrases.iter().map(move |phrase| (word, phrase)));
         let days: Vec<(String, Term)> = named
             .filter(|(_, phrase)| is_day(phrase))
@@ -161,9 +162,8 @@ impl Language {
 
     /// A phrase is known by its first word.
     fn words_that_name_times(&self) -> impl Iterator<Item = &str> {
-        let names = |phrases: &[Phrase]| {
-            phrases.iter().flat_map(|phrase| &phrase.meaning.terms).any(|term| term.names_time())
-        };
+        let names =
+            |phrases: &[Phrase]| phrases.iter().flat_map(|phrase| &phrase.meaning.terms).any(|term| term.names_time());
         self.phrases.iter().filter(move |(_, phrases)| names(phrases)).map(|(first, _)| first.as_str())
     }
 }
@@ -212,11 +212,9 @@ mod tests {
 
     #[test]
     fn every_line_of_every_language_has_a_meaning() {
-        for file in [
-            include_str!("words/english.txt"),
-            include_str!("words/german.txt"),
-            include_str!("words/hebrew.txt"),
-        ] {
+        for file in
+            [include_str!("words/english.txt"), include_str!("words/german.txt"), include_str!("words/hebrew.txt")]
+        {
             for line in file.lines().filter(|line| !line.starts_with('#')) {
                 let (meaning, _) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
                 let is_list = matches!(meaning, "follow" | "relative" | "sign");
@@ -231,7 +229,8 @@ mod tests {
 
     #[test]
     fn umlauts_have_two_spellings() {
-        for (text, folded) in [("Übermorgen", "uebermorgen"), ("FÜNF", "fuenf"), ("dreißig", "dreissig"), ("מחר", "מחר")]
+        for (text, folded) in
+            [("Übermorgen", "uebermorgen"), ("FÜNF", "fuenf"), ("dreißig", "dreissig"), ("מחר", "מחר")]
         {
             assert_eq!(fold(text), folded);
         }

@@ -5,9 +5,7 @@ use chrono::{Duration, NaiveDate, NaiveTime, Timelike as _};
 use super::{
     expression::Parser,
     language::Tongue,
-    span::{
-        Grain, Span, add_months, coming_month, month_of, numbered_week, plus_days, quarter_of, unit_after, which,
-    },
+    span::{Grain, Span, add_months, coming_month, month_of, numbered_week, plus_days, quarter_of, unit_after, which},
     term::{Lead, Term, Unit},
 };
 
@@ -71,9 +69,7 @@ impl Parser<'_> {
             [HalfOf, U(Unit::Hour), ..] => (30, Unit::Minute, 2),
             [Quarter, U(Unit::Hour), ..] => (15, Unit::Minute, 2),
             [Quarter, Of, U(Unit::Hour), ..] => (15, Unit::Minute, 3),
-            [Slashed(parts @ 1..=3, of @ (2 | 4)), U(Unit::Hour), ..] => {
-                (i64::from(parts * 60 / of), Unit::Minute, 2)
-            }
+            [Slashed(parts @ 1..=3, of @ (2 | 4)), U(Unit::Hour), ..] => (i64::from(parts * 60 / of), Unit::Minute, 2),
             [Dotted(hours, 5), U(Unit::Hour), ..] => (i64::from(*hours) * 60 + 30, Unit::Minute, 2),
             _ => return None,
         };
@@ -97,7 +93,11 @@ impl Parser<'_> {
             Unit::Quarter => add_months(local.date(), count * 3).map(Span::day),
             Unit::Year => {
                 let first = add_months(local.date(), count * 12)?;
-                Some(if self.alone { Span::from(chrono::Datelike::with_day(&first, 1)?, Grain::Month) } else { Span::day(first) })
+                Some(if self.alone {
+                    Span::from(chrono::Datelike::with_day(&first, 1)?, Grain::Month)
+                } else {
+                    Span::day(first)
+                })
             }
         }
     }
@@ -131,9 +131,7 @@ impl Parser<'_> {
                 Some((unit_after(*unit, 0, today)?, 1))
             }
             [Term::Quarter, ..] => Some((unit_after(Unit::Quarter, 0, today)?, 1)),
-            [Month(month), Number(year @ 1900..=2199), ..] => {
-                Some((month_of(i32::try_from(*year).ok()?, *month)?, 2))
-            }
+            [Month(month), Number(year @ 1900..=2199), ..] => Some((month_of(i32::try_from(*year).ok()?, *month)?, 2)),
             [Month(month), ..] => Some((coming_month(*month, today)?, 1)),
             [Number(year @ 1900..=2199), ..] => Some((year_of(*year)?, 1)),
             _ => self.parse_plain_period(at),

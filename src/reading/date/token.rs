@@ -26,7 +26,9 @@ pub(super) fn tokenise(plain: &str) -> Vec<Token<'_>> {
             rest = tail.get(tail.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
             if tail.starts_with(['—', '–']) {
                 push_dash(&mut tokens);
-            } else if head.is_empty() && let Some(last) = tokens.last_mut() {
+            } else if head.is_empty()
+                && let Some(last) = tokens.last_mut()
+            {
                 last.is_last_of_phrase = true;
             }
         }
@@ -68,11 +70,7 @@ fn push_trimmed<'a>(chunk: &'a str, ends: bool, tokens: &mut Vec<Token<'a>>) {
         return;
     }
     let behind = head.get(text.len()..).unwrap_or_default();
-    tokens.push(Token {
-        text,
-        has_stop: behind.starts_with('.'),
-        is_last_of_phrase: ends || !behind.is_empty(),
-    });
+    tokens.push(Token { text, has_stop: behind.starts_with('.'), is_last_of_phrase: ends || !behind.is_empty() });
 }
 
 #[cfg(test)]

@@ -18,9 +18,12 @@ pub(super) enum Zone {
     Offset(ZoneOffset),
 }
 
+/// The words of a name but for its first, and the zone that it names.
+type ZoneName = (Vec<String>, Zone);
+
 /// By the first word of the name; the longest name first.
-static ZONES: LazyLock<HashMap<String, Vec<(Vec<String>, Zone)>>> = LazyLock::new(|| {
-    let mut zones: HashMap<String, Vec<(Vec<String>, Zone)>> = HashMap::new();
+static ZONES: LazyLock<HashMap<String, Vec<ZoneName>>> = LazyLock::new(|| {
+    let mut zones: HashMap<String, Vec<ZoneName>> = HashMap::new();
     for line in include_str!("words/zones.txt").lines().filter(|line| !line.starts_with('#')) {
         let Some((zone, names)) = line.split_once(": ") else { continue };
         let zone = parse_offset(zone).map(Zone::Offset).or_else(|| zone.parse().ok().map(Zone::Place));
@@ -72,9 +75,7 @@ impl Zone {
     pub(super) fn convert(self, there: NaiveDateTime, to: Tz) -> Option<NaiveDateTime> {
         let utc = match self {
             Self::Place(tz) => first(tz.from_local_datetime(&there))?.to_utc(),
-            Self::Offset(seconds) => {
-                first(FixedOffset::east_opt(seconds)?.from_local_datetime(&there))?.to_utc()
-            }
+            Self::Offset(seconds) => first(FixedOffset::east_opt(seconds)?.from_local_datetime(&there))?.to_utc(),
         };
         Some(utc.with_timezone(&to).naive_local())
     }
@@ -111,7 +112,10 @@ mod tests {
 
     #[test]
     fn names_that_several_places_share_are_the_persons_own() {
-        assert_eq!(own_meaning("ist", Zone::Place(Tz::Asia__Kolkata), Tz::Asia__Jerusalem), Zone::Place(Tz::Asia__Jerusalem));
+        assert_eq!(
+            own_meaning("ist", Zone::Place(Tz::Asia__Kolkata), Tz::Asia__Jerusalem),
+            Zone::Place(Tz::Asia__Jerusalem)
+        );
         assert_eq!(own_meaning("ist", Zone::Place(Tz::Asia__Kolkata), Tz::UTC), Zone::Place(Tz::Asia__Kolkata));
     }
 }

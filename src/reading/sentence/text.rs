@@ -30,8 +30,10 @@ const SHORT_DAYS: &[&str] = &["mo", "di", "mi", "do", "fr", "sa", "so"];
 /// Words before a day of the month: "am 5. um acht".
 const BEFORE_DAY: &[&str] = &["am", "zum", "den", "dem", "vom", "bis", "der", "ab", "spätestens"];
 /// How the names of months start in English and German.
-const MONTHS: &[&str] =
-    &["jan", "jän", "feb", "mär", "mar", "apr", "mai", "may", "jun", "jul", "aug", "sep", "okt", "oct", "nov", "dez", "dec"];
+const MONTHS: &[&str] = &[
+    "jan", "jän", "feb", "mär", "mar", "apr", "mai", "may", "jun", "jul", "aug", "sep", "okt", "oct", "nov", "dez",
+    "dec",
+];
 
 #[derive(Debug, Clone)]
 pub(in crate::reading) struct Sentence<'a> {

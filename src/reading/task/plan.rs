@@ -137,17 +137,18 @@ fn find_nearby_due_date(
     limit.or_else(meeting).map(|due| (*due).clone()).or_else(subject).or_else(|| find_only_day(&dues))
 }
 
-/// The one day that a mail names, for each of the things it asks.
+/// The one day that a mail names beside the things it asks, for each of them.
 fn find_day_of_mail(page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<DueDate> {
-    let asked = page.sentences.iter().take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits));
-    find_only_day(&asked.filter_map(|other| other.due_date(base)).collect::<Vec<_>>())
+    let told = page.sentences.iter().take(MOST_DATED_SENTENCES);
+    let told = told.filter(|other| !other.has(Feature::Commits) && !other.asks());
+    find_only_day(&told.filter_map(|other| other.due_date(base)).collect::<Vec<_>>())
 }
 
 /// The clearest of the times when all of them are on one day.
 fn find_only_day(dues: &[&DueDate]) -> Option<DueDate> {
     let clear = || dues.iter().filter(|due| due.is_clear);
     let first = clear().next()?;
-    let is_only = clear().all(|due| due.day() == first.day());
+    let is_only = clear().all(|due| due.is_only_day && due.day() == first.day());
     is_only.then(|| clear().map(|due| (*due).clone()).max_by_key(|due| due.deadline.len()))?
 }
 
