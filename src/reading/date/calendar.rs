@@ -164,14 +164,14 @@ impl Parser<'_> {
 
     /// A day of a month in words or figures, perhaps with a year. Of a range it is the first day.
     fn parse_date(&self, at: usize, name: Option<Weekday>) -> Option<(Span, usize)> {
-        use Term::{Dash, Date, Month, Number, Of, OfMonth, Ordinal, Unit as U};
+        use Term::{And, Dash, Date, Month, Number, Of, OfMonth, Ordinal, Unit as U};
         let led = self.alone || name.is_some() || self.lead(at).has_any(&[Lead::ON, Lead::LIMIT, Lead::FROM, Lead::TO]);
         let (month, day, used) = match self.terms(at) {
             [Date(year, month, day), ..] => {
                 let date = NaiveDate::from_ymd_opt(*year, *month, *day);
                 return Some((self.fitting(date, name), 1));
             }
-            [Number(first @ 1..=31), Dash, Term::Dotted(_, month), ..] => (*month, *first, 3),
+            [Number(first @ 1..=31) | Ordinal(first), Dash, Term::Dotted(_, month), ..] => (*month, *first, 3),
             [Term::Dotted(first, second), ..] if led || self.is_written_date(at) => {
                 return self.month_and_day(at, *second, i64::from(*first), name, 1);
             }
@@ -182,7 +182,7 @@ impl Parser<'_> {
             }
             [Month(month), Number(day) | Ordinal(day), Dash, Number(_) | Ordinal(_), ..] => (*month, *day, 4),
             [Month(month), Number(day @ 1..=31) | Ordinal(day), ..] => (*month, *day, 2),
-            [Number(day) | Ordinal(day), Dash, Number(_) | Ordinal(_), Month(month), ..] => (*month, *day, 4),
+            [Number(day) | Ordinal(day), Dash | And, Number(_) | Ordinal(_), Month(month), ..] => (*month, *day, 4),
             [Ordinal(day), Ordinal(_), Month(month), ..] if self.lead(at + 1).has_any(&[Lead::LIMIT]) => {
                 (*month, *day, 3)
             }
@@ -284,8 +284,11 @@ impl Parser<'_> {
         };
         let in_digits = text.contains(|c: char| c.is_ascii_digit());
         let strong = self.lead(at).has_any(&[Lead::ON, Lead::LIMIT, Lead::FROM]);
-        let led = strong || (in_digits && self.lead(at).has_any(&[Lead::THE]));
-        let counts = matches!(self.term(at + 1), Some(Term::WeekNumber | Term::Unit(_) | Term::Quarter | Term::Of));
+        let led = strong || (self.tongue == Tongue::English && self.lead(at).has_any(&[Lead::THE]));
+        let token = |at: usize| self.words.get(at).map(|word| word.token);
+        let is_direct = token(at + 1) == token(at).map(|token| token + 1);
+        let is_counted = matches!(self.term(at + 1), Some(Term::WeekNumber | Term::Unit(_) | Term::Quarter | Term::Of));
+        let counts = is_direct && is_counted;
         (self.alone && !counts) || (led && !counts && (in_digits || self.tongue == Tongue::German) && self.closes(at))
     }
 

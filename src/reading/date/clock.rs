@@ -23,6 +23,11 @@ impl ClockTime {
         Some(Self { clock: Clock { hour, minute, second: 0, is_24_hour: hour > 12 }, half, is_midnight: false })
     }
 
+    /// Whether nothing but a colon says that it is a time: "1:50" may be a scale.
+    pub(super) fn is_bare(self) -> bool {
+        !self.clock.is_24_hour && self.half.is_none() && !self.is_midnight
+    }
+
     /// The times that may be meant, the likeliest first.
     fn candidates(self, part: Option<PartOfDay>, day_is_named: bool) -> Vec<NaiveTime> {
         let hour = self.clock.hour;
@@ -71,24 +76,37 @@ impl ClockTime {
     }
 }
 
+fn names_day(term: Term) -> bool {
+    matches!(term, Term::Day(_) | Term::MaybeDay(_) | Term::Today | Term::Tomorrow | Term::Overmorrow)
+}
+
 /// Said without its half of the day, nine is in the morning.
 const LATEST_EVENING_HOUR: u32 = 8;
 
 impl Parser<'_> {
     /// A time that starts at a term, and how many terms it took. Of a window it is the beginning.
     pub(super) fn parse_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
-        self.parse_window(at).or_else(|| {
-            let (time, used) = self.parse_one_clock(at)?;
-            let until = match self.terms(at + used) {
-                [Term::Dash | Term::To | Term::And, ..] => Some(at + used + 1),
-                _ if self.lead(at + used).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => {
-                    Some(at + used)
-                }
-                _ => None,
-            };
-            let end = until.and_then(|until| Some((until, self.parse_one_clock(until)?.1)));
-            Some(end.map_or((time, used), |(until, more)| (time, until + more - at)))
-        })
+        if let Some(window) = self.parse_window(at) {
+            return Some(window);
+        }
+        // "between 08:00 and 12:00".
+        if let (Some(Term::Between), Some((time, used))) = (self.term(at), self.parse_clock_or_range(at + 1)) {
+            return Some((time, used + 1));
+        }
+        self.parse_clock_or_range(at)
+    }
+
+    fn parse_clock_or_range(&self, at: usize) -> Option<(ClockTime, usize)> {
+        let (time, used) = self.parse_one_clock(at)?;
+        let until = match self.terms(at + used) {
+            [Term::Dash | Term::To | Term::And, ..] => Some(at + used + 1),
+            _ if self.lead(at + used).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => {
+                Some(at + used)
+            }
+            _ => None,
+        };
+        let end = until.and_then(|until| Some((until, self.parse_one_clock(until)?.1)));
+        Some(end.map_or((time, used), |(until, more)| (time, until + more - at)))
     }
 
     /// "2-4pm", "from 10 to 11:30", "zwischen 9 und 11 Uhr": the first hour borrows what only the second says.
@@ -109,13 +127,18 @@ impl Parser<'_> {
             _ => return None,
         };
         let (end, used) = self.parse_one_clock(until).or_else(|| match self.terms(until) {
-            [Term::Number(hour @ 0..=24), ..] if opens => Some((ClockTime::new(*hour, 0, None)?, 1)),
+            // "from 9 to 11 on Friday", and not "rate it from 0 to 10".
+            [Term::Number(hour @ 0..=24), next, ..] if opens && names_day(*next) => {
+                Some((ClockTime::new(*hour, 0, None)?, 1))
+            }
             _ => None,
         })?;
         let start = u32::try_from(*hour).ok()?;
         // "11-1pm" starts in the morning.
         let half = if start <= end.clock.hour || end.clock.hour == 12 { end.half } else { None };
-        Some((ClockTime::new(*hour, 0, half)?, until + used - at))
+        let time = ClockTime::new(*hour, 0, half)?;
+        let is_24_hour = time.clock.is_24_hour || (end.clock.is_24_hour && half.is_none());
+        Some((ClockTime { clock: Clock { is_24_hour, ..time.clock }, ..time }, until + used - at))
     }
 
     fn parse_one_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
@@ -170,8 +193,9 @@ impl Parser<'_> {
             [Quarter, To | Before, ..] => self.parse_past(at + 2, -15, 2),
             [Number(minutes @ 1..=59), U(Unit::Minute), Past | After, ..] => self.parse_past(at + 3, *minutes, 3),
             [Number(minutes @ 1..=59), U(Unit::Minute), To | Before, ..] => self.parse_past(at + 3, -minutes, 3),
-            [Number(minutes @ 1..=59), Past | After, ..] => self.parse_past(at + 2, *minutes, 2),
-            [Number(minutes @ 1..=59), To | Before, ..] => self.parse_past(at + 2, -minutes, 2),
+            [Number(minutes @ 1..=59), Past | After, ..] if led || german => self.parse_past(at + 2, *minutes, 2),
+            // "grades 5 to 9" are no time.
+            [Number(minutes @ 1..=59), To | Before, ..] if led || german => self.parse_past(at + 2, -minutes, 2),
             [HalfOf, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 30, 2),
             [ThreeQuarters, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 45, 2),
             [HalfOf, Number(hour @ 1..=12), ..] if led => whole(*hour, 30, 2),

@@ -77,6 +77,8 @@ struct Expression {
 
 /// Words that say nothing about time between a day and its hour: "Friday, ideally by 5pm".
 const MOST_WORDS_BETWEEN: usize = 2;
+/// The hour of the only day of a sentence stands so many words behind it at most.
+const MOST_WORDS_TO_HOUR: usize = 6;
 /// A word of limit counts so many words before a time: "the deadline is Friday".
 const LIMIT_REACH: usize = 3;
 const RELATIVE_REACH: usize = 5;
@@ -167,8 +169,22 @@ impl<'p> Parser<'p> {
             let Some(hour) = self.find_hour_behind(&pieces, to) else { break };
             to = hour;
         }
+        if !self.alone
+            && pieces.day.is_none()
+            && pieces.clock.is_some_and(ClockTime::is_bare)
+            && !self.is_hour_led(from)
+        {
+            return None;
+        }
         let is_named = pieces.day.is_some() || pieces.clock.is_some() || pieces.is_day_end || pieces.is_this_part;
         is_named.then_some(Expression { pieces, from, to })
+    }
+
+    /// Whether something before or behind a time says that it is one.
+    fn is_hour_led(&self, at: usize) -> bool {
+        self.lead(at).has_any(&[Lead::AT, Lead::LIMIT, Lead::FROM, Lead::ON])
+            || !matches!(self.term(at), Some(Term::Clock(_)))
+            || self.closes(at)
     }
 
     /// Takes one piece at a word; returns how many words it took.
@@ -181,6 +197,7 @@ impl<'p> Parser<'p> {
             && let Some((day, used)) =
                 self.parse_day(at).filter(|(day, _)| day.grain != Grain::Moment || at == 0 || pieces.clock.is_none())
         {
+            let day = if self.is_custom_range(at) { Span { grain: Grain::Unsure, ..day } } else { day };
             pieces.day = Some(day);
             return used + self.end_of_range(at, used);
         }
@@ -217,6 +234,9 @@ impl<'p> Parser<'p> {
     /// "Monday to Friday", "vom 22. bis zum 24. Juni", "20.6. - 22.6.": the end of a range is no time of its own.
     fn end_of_range(&self, at: usize, used: usize) -> usize {
         let end = at + used;
+        if used == 1 && self.is_joined_day(at) {
+            return 1;
+        }
         let until = match self.terms(end) {
             [Term::Dash | Term::To, ..] => end + 1,
             _ if self.lead(end).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => end,
@@ -226,6 +246,19 @@ impl<'p> Parser<'p> {
             Some((span, more)) if span.grain == Grain::Day => until + more - end,
             _ => 0,
         }
+    }
+
+    /// "Mon-Fri" in one word.
+    fn is_joined_day(&self, at: usize) -> bool {
+        let token = |at: usize| self.words.get(at).map(|word| word.token);
+        matches!(self.term(at + 1), Some(Term::Day(_) | Term::MaybeDay(_))) && token(at) == token(at + 1)
+    }
+
+    /// "Mon-Fri", "Wed to Fri": days on which something is the case, and no day.
+    fn is_custom_range(&self, at: usize) -> bool {
+        let is_day = |at: usize| matches!(self.term(at), Some(Term::Day(_) | Term::MaybeDay(_)));
+        let parted = matches!(self.term(at + 1), Some(Term::Dash | Term::To)) && is_day(at + 2);
+        is_day(at) && (parted || self.is_joined_day(at)) && !self.lead(at).has_any(&[Lead::FROM])
     }
 
     /// Takes the zone behind a time; returns how many words it took.
@@ -256,8 +289,21 @@ impl<'p> Parser<'p> {
         (close && is_clear(at + others)).then_some(at + others)
     }
 
-    /// "Tuesday or Wednesday at 3pm": the hour belongs to both.
-    fn share_hours(&self, found: &mut [Expression]) {
+    /// "Tuesday or Wednesday at 3pm": the hour belongs to both. One day and one hour in a sentence belong together:
+    /// "on Saturday we open the season at ten".
+    fn share_hours(&self, found: &mut Vec<Expression>) {
+        if let [first, second] = found.as_mut_slice()
+            && first.pieces.day.is_some_and(|day| day.grain == Grain::Day)
+            && first.pieces.clock.is_none()
+            && first.pieces.part.is_none()
+            && second.pieces.day.is_none()
+            && second.from - first.to <= MOST_WORDS_TO_HOUR
+        {
+            first.pieces.clock = second.pieces.clock;
+            first.pieces.zone = second.pieces.zone;
+            found.truncate(1);
+            return;
+        }
         for at in (1..found.len()).rev() {
             let Some([first, second]) = found.get_mut(at - 1..=at) else { continue };
             let joined = first.to + 1 == second.from && self.term(first.to) == Some(Term::And);
@@ -308,7 +354,7 @@ impl<'p> Parser<'p> {
             |back: usize| first.checked_sub(back).and_then(|at| self.tokens.get(at)).map_or("", |token| token.text);
         let near = self.limits.partition_point(|limit| *limit < first.saturating_sub(LIMIT_REACH));
         let limits = self.limits.get(near).is_some_and(|limit| *limit <= first);
-        let is_custom = matches!(before, Some(Term::Every | Term::Since));
+        let is_custom = matches!(before, Some(Term::Every | Term::Since | Term::Except));
         let verb = if text(1) == "on" { 2 } else { 1 };
         // "It should be settled on Monday", "settled within a week" are ahead.
         let is_past = is_past_tense(text(verb)) && text(verb + 1) != "be" && self.limits.binary_search(&first).is_err();
@@ -321,9 +367,10 @@ impl<'p> Parser<'p> {
         if limits {
             return Role::Limit;
         }
+        let is_after = before == Some(Term::After);
         let owned = text(0).ends_with("'s") && text(0).is_ascii();
         let related = (1..=RELATIVE_REACH).any(|back| self.tongue.is_relative(text(back)));
-        if owned || related { Role::OfOther } else { Role::Named }
+        if owned || related || is_after { Role::OfOther } else { Role::Named }
     }
 }
 

@@ -147,7 +147,7 @@ impl Parser<'_> {
         };
         let count = |count: i64, unit: Unit, used: usize| Some((unit_after(unit, count, today)?, used));
         match self.terms(at) {
-            [Weekend, ..] => Some((saturday(0)?, 1)),
+            [Weekend, ..] if self.is_weekend_meant(at) => Some((saturday(0)?, 1)),
             [one, Weekend, ..] if let Some(weeks) = self.which_at(at) => {
                 Some((saturday(if *one == Upcoming { 0 } else { weeks })?, 2))
             }
@@ -157,6 +157,9 @@ impl Parser<'_> {
             }
             [U(Unit::Week), one, ..] if self.tongue == Tongue::Hebrew => count(which(*one)?, Unit::Week, 2),
             // "השבוע" is this week, and "סוף החודש" the end of this month.
+            [Term::This, U(unit), one, ..] if self.is_one_word(at) && which(*one).is_some() => {
+                count(which(*one)?, *unit, 3)
+            }
             [Term::This, U(unit), ..] if self.is_one_word(at) => count(0, *unit, 2),
             [_, U(unit), ..] if let Some(which) = self.which_at(at).filter(|_| self.alone || *unit != Unit::Day) => {
                 count(which, *unit, 2)
@@ -183,6 +186,11 @@ impl Parser<'_> {
             [Month(_), ..] if self.is_month_meant(at) => self.parse_period_of(at),
             _ => None,
         }
+    }
+
+    /// "Over the weekend" is one, "a good weekend" is a wish.
+    fn is_weekend_meant(&self, at: usize) -> bool {
+        self.alone || self.lead(at).has_any(&[Lead::THE, Lead::ON, Lead::LIMIT, Lead::FROM])
     }
 
     fn is_one_word(&self, at: usize) -> bool {

@@ -85,9 +85,16 @@ pub(super) fn month_of(year: i32, month: u32) -> Option<Span> {
     Some(Span::from(NaiveDate::from_ymd_opt(year, month, 1)?, Grain::Month))
 }
 
+/// A month gone for longer is meant for the next year.
+const JUST_PAST_MONTHS: u32 = 5;
+
 /// The month by that name that is now or comes next.
 pub(super) fn coming_month(month: u32, today: NaiveDate) -> Option<Span> {
-    month_of(if month < today.month() { today.year() + 1 } else { today.year() }, month)
+    if month >= today.month() {
+        return month_of(today.year(), month);
+    }
+    let is_just_past = today.month() - month <= JUST_PAST_MONTHS;
+    month_of(today.year() + 1, month).map(|span| Span { is_just_past, ..span })
 }
 
 /// The coming week of that number; one just gone is of this year.

@@ -66,6 +66,8 @@ pub(super) enum Term {
     WeekNumber,
     Every,
     Since,
+    /// "any day but", "außer".
+    Except,
     /// A word that says nothing about time.
     Other,
 }
@@ -188,6 +190,7 @@ impl Term {
             "week_number" => Self::WeekNumber,
             "every" => Self::Every,
             "since" => Self::Since,
+            "except" => Self::Except,
             _ => return None,
         })
     }

@@ -183,7 +183,8 @@ fn is_stop_of_date(before_stop: &str, behind: &str) -> bool {
     let month: String = behind.chars().take(3).flat_map(char::to_lowercase).collect();
     let mut led = || words.next().is_some_and(|word| BEFORE_DAY.contains(&word.to_lowercase().as_str()));
     let goes_on = behind.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '–'));
-    MONTHS.contains(&month.as_str()) || (goes_on && (last.contains('.') || led()))
+    let is_range = ["bis ", "und ", "oder ", "- ", "– "].iter().any(|word| behind.starts_with(word));
+    MONTHS.contains(&month.as_str()) || is_range || (goes_on && (last.contains('.') || led()))
 }
 
 fn push_sentence_or_points<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
@@ -303,6 +304,7 @@ mod tests {
         check("Bitte bis 12.3. bezahlen. Danke", &["Bitte bis 12.3. bezahlen.", "Danke"]);
         check("Spätestens am 24. bitte.", &["Spätestens am 24. bitte."]);
         check("Do. 18.6. um neun", &["Do. 18.6. um neun"]);
+        check("Die Reise (22. bis 26. Juni) rückt näher.", &["Die Reise (22. bis 26. Juni) rückt näher."]);
         check("It costs 12. Pay it.", &["It costs 12.", "Pay it."]);
         check("Bis zum 31.03. Danke", &["Bis zum 31.03.", "Danke"]);
     }
