@@ -5,13 +5,13 @@ use chrono::{Duration, NaiveDate, NaiveDateTime, NaiveTime};
 use super::{
     expression::Parser,
     language::Tongue,
-    term::{Clock, Half, Lead, PartOfDay, Term, Unit},
+    term::{Half, Lead, PartOfDay, Term, Unit, WrittenClock},
 };
 
 /// A time of day as it was said, perhaps of either half of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClockTime {
-    clock: Clock,
+    clock: WrittenClock,
     half: Option<Half>,
     /// The end of the day, which is the beginning of the next.
     pub(super) is_midnight: bool,
@@ -20,7 +20,7 @@ pub(super) struct ClockTime {
 impl ClockTime {
     fn new(hour: i64, minute: i64, half: Option<Half>) -> Option<Self> {
         let (hour, minute) = (u32::try_from(hour).ok()?, u32::try_from(minute).ok()?);
-        Some(Self { clock: Clock { hour, minute, second: 0, is_24_hour: hour > 12 }, half, is_midnight: false })
+        Some(Self { clock: WrittenClock { hour, minute, second: 0, is_24_hour: hour > 12 }, half, is_midnight: false })
     }
 
     /// Whether nothing but a colon says that it is a time: "1:50" may be a scale.
@@ -83,166 +83,164 @@ fn names_day(term: Term) -> bool {
 /// Said without its half of the day, nine is in the morning.
 const LATEST_EVENING_HOUR: u32 = 8;
 
-impl Parser<'_> {
-    /// A time that starts at a term, and how many terms it took. Of a window it is the beginning.
-    pub(super) fn parse_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
-        if let Some(window) = self.parse_window(at) {
-            return Some(window);
+/// A time that starts at a term, and how many terms it took. Of a window it is the beginning.
+pub(super) fn parse_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+    if let Some(window) = parse_window(parser, at) {
+        return Some(window);
+    }
+    // "between 08:00 and 12:00".
+    if let (Some(Term::Between), Some((time, used))) = (parser.term(at), parse_clock_or_range(parser, at + 1)) {
+        return Some((time, used + 1));
+    }
+    parse_clock_or_range(parser, at)
+}
+
+fn parse_clock_or_range(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+    let (time, used) = parse_one_clock(parser, at)?;
+    let until = match parser.terms(at + used) {
+        [Term::Dash | Term::To | Term::And, ..] => Some(at + used + 1),
+        _ if parser.lead(at + used).has_any(&[Lead::LIMIT]) && parser.lead(at).has_any(&[Lead::FROM]) => {
+            Some(at + used)
         }
-        // "between 08:00 and 12:00".
-        if let (Some(Term::Between), Some((time, used))) = (self.term(at), self.parse_clock_or_range(at + 1)) {
-            return Some((time, used + 1));
+        _ => None,
+    };
+    let end = until.and_then(|until| Some((until, parse_one_clock(parser, until)?.1)));
+    Some(end.map_or((time, used), |(until, more)| (time, until + more - at)))
+}
+
+/// "2-4pm", "from 10 to 11:30", "zwischen 9 und 11 Uhr": the first hour borrows what only the second says.
+fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+    let (from, [Term::Number(hour @ 0..=24), rest @ ..]) = (match parser.terms(at) {
+        [Term::Between, rest @ ..] => (at + 1, rest),
+        terms => (at, terms),
+    }) else {
+        return None;
+    };
+    let is_between = from > at;
+    let opens = is_between || parser.lead(at).has_any(&[Lead::FROM]);
+    let until = match rest {
+        [Term::Dash, ..] => from + 2,
+        [Term::And, ..] if is_between => from + 2,
+        [Term::To, ..] if opens => from + 2,
+        _ if opens && parser.lead(from + 1).has_any(&[Lead::LIMIT]) => from + 1,
+        _ => return None,
+    };
+    let (end, used) = parse_one_clock(parser, until).or_else(|| match parser.terms(until) {
+        // "from 9 to 11 on Friday", and not "rate it from 0 to 10".
+        [Term::Number(hour @ 0..=24), next, ..] if opens && names_day(*next) => {
+            Some((ClockTime::new(*hour, 0, None)?, 1))
         }
-        self.parse_clock_or_range(at)
-    }
+        _ => None,
+    })?;
+    let start = u32::try_from(*hour).ok()?;
+    // "11-1pm" starts in the morning.
+    let half = if start <= end.clock.hour || end.clock.hour == 12 { end.half } else { None };
+    let time = ClockTime::new(*hour, 0, half)?;
+    let is_24_hour = time.clock.is_24_hour || (end.clock.is_24_hour && half.is_none());
+    Some((ClockTime { clock: WrittenClock { is_24_hour, ..time.clock }, ..time }, until + used - at))
+}
 
-    fn parse_clock_or_range(&self, at: usize) -> Option<(ClockTime, usize)> {
-        let (time, used) = self.parse_one_clock(at)?;
-        let until = match self.terms(at + used) {
-            [Term::Dash | Term::To | Term::And, ..] => Some(at + used + 1),
-            _ if self.lead(at + used).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => {
-                Some(at + used)
-            }
-            _ => None,
-        };
-        let end = until.and_then(|until| Some((until, self.parse_one_clock(until)?.1)));
-        Some(end.map_or((time, used), |(until, more)| (time, until + more - at)))
-    }
+fn parse_one_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+    let (time, used) = parse_spoken_clock(parser, at).or_else(|| Some((plain_clock(parser, at)?, 1)))?;
+    Some(with_half(parser, time, at, used))
+}
 
-    /// "2-4pm", "from 10 to 11:30", "zwischen 9 und 11 Uhr": the first hour borrows what only the second says.
-    fn parse_window(&self, at: usize) -> Option<(ClockTime, usize)> {
-        let (from, [Term::Number(hour @ 0..=24), rest @ ..]) = (match self.terms(at) {
-            [Term::Between, rest @ ..] => (at + 1, rest),
-            terms => (at, terms),
-        }) else {
-            return None;
-        };
-        let is_between = from > at;
-        let opens = is_between || self.lead(at).has_any(&[Lead::FROM]);
-        let until = match rest {
-            [Term::Dash, ..] => from + 2,
-            [Term::And, ..] if is_between => from + 2,
-            [Term::To, ..] if opens => from + 2,
-            _ if opens && self.lead(from + 1).has_any(&[Lead::LIMIT]) => from + 1,
-            _ => return None,
-        };
-        let (end, used) = self.parse_one_clock(until).or_else(|| match self.terms(until) {
-            // "from 9 to 11 on Friday", and not "rate it from 0 to 10".
-            [Term::Number(hour @ 0..=24), next, ..] if opens && names_day(*next) => {
-                Some((ClockTime::new(*hour, 0, None)?, 1))
-            }
-            _ => None,
-        })?;
-        let start = u32::try_from(*hour).ok()?;
-        // "11-1pm" starts in the morning.
-        let half = if start <= end.clock.hour || end.clock.hour == 12 { end.half } else { None };
-        let time = ClockTime::new(*hour, 0, half)?;
-        let is_24_hour = time.clock.is_24_hour || (end.clock.is_24_hour && half.is_none());
-        Some((ClockTime { clock: Clock { is_24_hour, ..time.clock }, ..time }, until + used - at))
-    }
-
-    fn parse_one_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
-        let (time, used) = self.parse_spoken_clock(at).or_else(|| Some((self.plain_clock(at)?, 1)))?;
-        Some(self.with_half(time, at, used))
-    }
-
-    /// A time that is one term.
-    fn plain_clock(&self, at: usize) -> Option<ClockTime> {
-        use Term::{Clock, Midnight, Noon, Number};
-        match self.terms(at) {
-            [Clock(clock), ..] => Some(ClockTime { clock: *clock, half: None, is_midnight: false }),
-            [Noon, ..] => ClockTime::new(12, 0, Some(Half::After)),
-            [Midnight, ..] => Some(ClockTime { is_midnight: true, ..ClockTime::new(12, 0, Some(Half::Before))? }),
-            [Term::Dotted(hour @ 0..=24, minute @ 0..=59), rest @ ..] if self.is_dotted_clock(at, rest) => {
-                ClockTime::new(i64::from(*hour), i64::from(*minute), None)
-            }
-            [Number(digits @ 100..=2359), rest @ ..] if digits % 100 < 60 && self.is_digits_clock(at, rest) => {
-                ClockTime::new(digits / 100, digits % 100, None)
-            }
-            [Number(hour @ 0..=24), rest @ ..] if self.is_hour(at, rest) => ClockTime::new(*hour, 0, None),
-            _ => None,
+/// A time that is one term.
+fn plain_clock(parser: &Parser<'_>, at: usize) -> Option<ClockTime> {
+    use Term::{Clock, Midnight, Noon, Number};
+    match parser.terms(at) {
+        [Clock(clock), ..] => Some(ClockTime { clock: *clock, half: None, is_midnight: false }),
+        [Noon, ..] => ClockTime::new(12, 0, Some(Half::After)),
+        [Midnight, ..] => Some(ClockTime { is_midnight: true, ..ClockTime::new(12, 0, Some(Half::Before))? }),
+        [Term::Dotted(hour @ 0..=24, minute @ 0..=59), rest @ ..] if is_dotted_clock(parser, at, rest) => {
+            ClockTime::new(i64::from(*hour), i64::from(*minute), None)
         }
-    }
-
-    /// "o'clock" and the half of the day behind a time belong to it.
-    fn with_half(&self, time: ClockTime, at: usize, used: usize) -> (ClockTime, usize) {
-        match self.terms(at + used) {
-            // Whoever writes "6:30 Uhr" counts to twenty-four.
-            [Term::OClock, Term::Half(half), ..] => (ClockTime { half: Some(*half), ..time }, used + 2),
-            [Term::OClock, ..] => {
-                let counts = matches!(self.terms(at), [Term::Clock(_) | Term::Dotted(..), ..]);
-                let clock = Clock { is_24_hour: time.clock.is_24_hour || counts, ..time.clock };
-                // "12 Uhr mittags" says noon twice.
-                let noon = usize::from(matches!(self.terms(at + used + 1), [Term::Noon, ..]));
-                (ClockTime { clock, ..time }, used + 1 + noon)
-            }
-            [Term::Half(half), ..] if time.clock.hour <= 12 => (ClockTime { half: Some(*half), ..time }, used + 1),
-            _ => (time, used),
+        [Number(digits @ 100..=2359), rest @ ..] if digits % 100 < 60 && is_digits_clock(parser, at, rest) => {
+            ClockTime::new(digits / 100, digits % 100, None)
         }
+        [Number(hour @ 0..=24), rest @ ..] if is_hour(parser, at, rest) => ClockTime::new(*hour, 0, None),
+        _ => None,
     }
+}
 
-    /// "half past four", "quarter to nine", "fünf vor zwölf", "halb drei", "שלוש וחצי".
-    fn parse_spoken_clock(&self, at: usize) -> Option<(ClockTime, usize)> {
-        use Term::{After, Before, HalfOf, Number, Oh, Past, Quarter, ThreeQuarters, To, Unit as U};
-        let german = self.tongue == Tongue::German;
-        let led = self.alone || self.lead(at).has_any(&[Lead::AT, Lead::LIMIT]);
-        let whole = |hour: i64, minute: i64, used: usize| Some((ClockTime::new(hour, minute, None)?, used));
-        match self.terms(at) {
-            [HalfOf, Past | After, ..] => self.parse_past(at + 2, 30, 2),
-            [Quarter, Past | After, ..] => self.parse_past(at + 2, 15, 2),
-            [Quarter, To | Before, ..] => self.parse_past(at + 2, -15, 2),
-            [Number(minutes @ 1..=59), U(Unit::Minute), Past | After, ..] => self.parse_past(at + 3, *minutes, 3),
-            [Number(minutes @ 1..=59), U(Unit::Minute), To | Before, ..] => self.parse_past(at + 3, -minutes, 3),
-            [Number(minutes @ 1..=59), Past | After, ..] if led || german => self.parse_past(at + 2, *minutes, 2),
-            // "grades 5 to 9" are no time.
-            [Number(minutes @ 1..=59), To | Before, ..] if led || german => self.parse_past(at + 2, -minutes, 2),
-            [HalfOf, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 30, 2),
-            [ThreeQuarters, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 45, 2),
-            [HalfOf, Number(hour @ 1..=12), ..] if led => whole(*hour, 30, 2),
-            [Number(hour @ 1..=12), HalfOf, ..] if led => whole(*hour, 30, 2),
-            [Number(hour @ 1..=12), Quarter, ..] if led => whole(*hour, 15, 2),
-            [Number(hour @ 1..=12), Oh | Number(0), Number(minute @ 1..=9), ..] if led => whole(*hour, *minute, 3),
-            [Number(hour @ 1..=12), Number(minute @ 10..=59), ..] if led => whole(*hour, *minute, 2),
-            _ => None,
+/// "o'clock" and the half of the day behind a time belong to it.
+fn with_half(parser: &Parser<'_>, time: ClockTime, at: usize, used: usize) -> (ClockTime, usize) {
+    match parser.terms(at + used) {
+        // Whoever writes "6:30 Uhr" counts to twenty-four.
+        [Term::OClock, Term::Half(half), ..] => (ClockTime { half: Some(*half), ..time }, used + 2),
+        [Term::OClock, ..] => {
+            let counts = matches!(parser.terms(at), [Term::Clock(_) | Term::Dotted(..), ..]);
+            let clock = WrittenClock { is_24_hour: time.clock.is_24_hour || counts, ..time.clock };
+            // "12 Uhr mittags" says noon twice.
+            let noon = usize::from(matches!(parser.terms(at + used + 1), [Term::Noon, ..]));
+            (ClockTime { clock, ..time }, used + 1 + noon)
         }
+        [Term::Half(half), ..] if time.clock.hour <= 12 => (ClockTime { half: Some(*half), ..time }, used + 1),
+        _ => (time, used),
     }
+}
 
-    /// So many minutes after the hour at a term, or before it.
-    fn parse_past(&self, at: usize, minutes: i64, used: usize) -> Option<(ClockTime, usize)> {
-        let hour = match self.terms(at) {
-            [Term::Number(hour @ 0..=24), ..] => ClockTime::new(*hour, 0, None)?,
-            _ => self.plain_clock(at).filter(|time| time.clock.minute == 0)?,
-        };
-        let total = i64::from(hour.clock.hour) * 60 + minutes;
-        let total = if total < 0 { total + 720 } else { total };
-        // "A quarter to noon" is in the morning.
-        let is_before_noon = hour.clock.hour == 12 && minutes < 0 && hour.half == Some(Half::After);
-        let half = if is_before_noon { Some(Half::Before) } else { hour.half };
-        let time = ClockTime::new(total / 60, total % 60, half)?;
-        Some((time, used + 1))
+/// "half past four", "quarter to nine", "fünf vor zwölf", "halb drei", "שלוש וחצי".
+fn parse_spoken_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+    use Term::{After, Before, HalfOf, Number, Oh, Past, Quarter, ThreeQuarters, To, Unit as U};
+    let german = parser.tongue == Tongue::German;
+    let led = parser.alone || parser.lead(at).has_any(&[Lead::AT, Lead::LIMIT]);
+    let whole = |hour: i64, minute: i64, used: usize| Some((ClockTime::new(hour, minute, None)?, used));
+    match parser.terms(at) {
+        [HalfOf, Past | After, ..] => parse_past(parser, at + 2, 30, 2),
+        [Quarter, Past | After, ..] => parse_past(parser, at + 2, 15, 2),
+        [Quarter, To | Before, ..] => parse_past(parser, at + 2, -15, 2),
+        [Number(minutes @ 1..=59), U(Unit::Minute), Past | After, ..] => parse_past(parser, at + 3, *minutes, 3),
+        [Number(minutes @ 1..=59), U(Unit::Minute), To | Before, ..] => parse_past(parser, at + 3, -minutes, 3),
+        [Number(minutes @ 1..=59), Past | After, ..] if led || german => parse_past(parser, at + 2, *minutes, 2),
+        // "grades 5 to 9" are no time.
+        [Number(minutes @ 1..=59), To | Before, ..] if led || german => parse_past(parser, at + 2, -minutes, 2),
+        [HalfOf, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 30, 2),
+        [ThreeQuarters, Number(hour @ 1..=12), ..] if german => whole((hour + 10) % 12 + 1, 45, 2),
+        [HalfOf, Number(hour @ 1..=12), ..] if led => whole(*hour, 30, 2),
+        [Number(hour @ 1..=12), HalfOf, ..] if led => whole(*hour, 30, 2),
+        [Number(hour @ 1..=12), Quarter, ..] if led => whole(*hour, 15, 2),
+        [Number(hour @ 1..=12), Oh | Number(0), Number(minute @ 1..=9), ..] if led => whole(*hour, *minute, 3),
+        [Number(hour @ 1..=12), Number(minute @ 10..=59), ..] if led => whole(*hour, *minute, 2),
+        _ => None,
     }
+}
 
-    /// A bare number is an hour when it is said to be one, or when something must be a time.
-    fn is_hour(&self, at: usize, rest: &[Term]) -> bool {
-        if let [_, Term::OClock | Term::Half(_), ..] = self.terms(at) {
-            return true;
-        }
-        // "9 tomorrow", "3 in the morning", "8 Uhr" have neighbours; "at 5" has its lead.
-        let parted = matches!(rest, [Term::In | Term::This, Term::Part(_), ..] | [Term::Part(_), ..]);
-        let is_count = matches!(rest, [Term::Unit(_) | Term::Month(_) | Term::PluralDay(_) | Term::Of, ..]);
-        let led = self.lead(at).has_any(&[Lead::AT]) && self.closes(at);
-        self.alone && !is_count || parted || led && !is_count
-    }
+/// So many minutes after the hour at a term, or before it.
+fn parse_past(parser: &Parser<'_>, at: usize, minutes: i64, used: usize) -> Option<(ClockTime, usize)> {
+    let hour = match parser.terms(at) {
+        [Term::Number(hour @ 0..=24), ..] => ClockTime::new(*hour, 0, None)?,
+        _ => plain_clock(parser, at).filter(|time| time.clock.minute == 0)?,
+    };
+    let total = i64::from(hour.clock.hour) * 60 + minutes;
+    let total = if total < 0 { total + 720 } else { total };
+    // "A quarter to noon" is in the morning.
+    let is_before_noon = hour.clock.hour == 12 && minutes < 0 && hour.half == Some(Half::After);
+    let half = if is_before_noon { Some(Half::Before) } else { hour.half };
+    let time = ClockTime::new(total / 60, total % 60, half)?;
+    Some((time, used + 1))
+}
 
-    /// "1030" is half past ten where a time must stand.
-    fn is_digits_clock(&self, at: usize, rest: &[Term]) -> bool {
-        let is_half = matches!(rest, [Term::Half(_), ..]);
-        let is_year = matches!(self.terms(at), [Term::Number(1900..=2199), ..]);
-        is_half || (!is_year && (self.alone || (self.lead(at).has_any(&[Lead::AT]) && self.closes(at))))
+/// A bare number is an hour when it is said to be one, or when something must be a time.
+fn is_hour(parser: &Parser<'_>, at: usize, rest: &[Term]) -> bool {
+    if let [_, Term::OClock | Term::Half(_), ..] = parser.terms(at) {
+        return true;
     }
+    // "9 tomorrow", "3 in the morning", "8 Uhr" have neighbours; "at 5" has its lead.
+    let parted = matches!(rest, [Term::In | Term::This, Term::Part(_), ..] | [Term::Part(_), ..]);
+    let is_count = matches!(rest, [Term::Unit(_) | Term::Month(_) | Term::PluralDay(_) | Term::Of, ..]);
+    let led = parser.lead(at).has_any(&[Lead::AT]) && parser.closes(at);
+    parser.alone && !is_count || parted || led && !is_count
+}
 
-    fn is_dotted_clock(&self, at: usize, rest: &[Term]) -> bool {
-        matches!(rest, [Term::OClock | Term::Half(_), ..])
-            || (self.lead(at).has_any(&[Lead::AT]) && !self.lead(at).has_any(&[Lead::ON]))
-    }
+/// "1030" is half past ten where a time must stand.
+fn is_digits_clock(parser: &Parser<'_>, at: usize, rest: &[Term]) -> bool {
+    let is_half = matches!(rest, [Term::Half(_), ..]);
+    let is_year = matches!(parser.terms(at), [Term::Number(1900..=2199), ..]);
+    is_half || (!is_year && (parser.alone || (parser.lead(at).has_any(&[Lead::AT]) && parser.closes(at))))
+}
+
+fn is_dotted_clock(parser: &Parser<'_>, at: usize, rest: &[Term]) -> bool {
+    matches!(rest, [Term::OClock | Term::Half(_), ..])
+        || (parser.lead(at).has_any(&[Lead::AT]) && !parser.lead(at).has_any(&[Lead::ON]))
 }

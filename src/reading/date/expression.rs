@@ -8,7 +8,8 @@ use chrono::{NaiveDate, NaiveDateTime};
 use super::{
     ReferenceTime,
     annotate::{Annotation, Word, annotate, detect_tongue},
-    clock::ClockTime,
+    calendar::parse_day,
+    clock::{ClockTime, parse_clock},
     figure::FigureStyle,
     language::Tongue,
     span::{Grain, Span},
@@ -195,14 +196,14 @@ impl<'p> Parser<'p> {
         }
         if pieces.day.is_none()
             && let Some((day, used)) =
-                self.parse_day(at).filter(|(day, _)| day.grain != Grain::Moment || at == 0 || pieces.clock.is_none())
+                parse_day(self, at).filter(|(day, _)| day.grain != Grain::Moment || at == 0 || pieces.clock.is_none())
         {
             let day = if self.is_custom_range(at) { Span { grain: Grain::Unsure, ..day } } else { day };
             pieces.day = Some(day);
             return used + self.end_of_range(at, used);
         }
         if pieces.clock.is_none()
-            && let Some((clock, used)) = self.parse_clock(at)
+            && let Some((clock, used)) = parse_clock(self, at)
         {
             pieces.clock = Some(clock);
             return used + self.take_zone(pieces, at + used);
@@ -242,7 +243,7 @@ impl<'p> Parser<'p> {
             _ if self.lead(end).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => end,
             _ => return 0,
         };
-        match self.parse_day(until) {
+        match parse_day(self, until) {
             Some((span, more)) if span.grain == Grain::Day => until + more - end,
             _ => 0,
         }

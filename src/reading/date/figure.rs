@@ -2,7 +2,7 @@
 
 use super::{
     language::Tongue,
-    term::{Clock, Half, Term, Unit},
+    term::{Half, Term, Unit, WrittenClock},
 };
 
 /// How the figures of a sentence are read.
@@ -94,7 +94,7 @@ fn read_clock(text: &str) -> Option<Term> {
 
 fn clock(hour: u32, minute: u32, second: u32, is_24_hour: bool) -> Option<Term> {
     let is_24_hour = is_24_hour || hour > 12 || hour == 0;
-    (hour <= 24 && minute < 60 && second < 60).then_some(Term::Clock(Clock { hour, minute, second, is_24_hour }))
+    (hour <= 24 && minute < 60 && second < 60).then_some(Term::Clock(WrittenClock { hour, minute, second, is_24_hour }))
 }
 
 fn date(year: i32, month: u32, day: u32) -> Option<Term> {
@@ -124,7 +124,7 @@ fn read_date_with_time(text: &str) -> Option<Vec<Term>> {
         },
     };
     let Term::Clock(clock) = read_clock(clock.split('.').next()?)? else { return None };
-    let clock = Term::Clock(Clock { is_24_hour: true, ..clock });
+    let clock = Term::Clock(WrittenClock { is_24_hour: true, ..clock });
     Some([day, clock].into_iter().chain(zone.map(Term::Zone)).collect())
 }
 
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn figures() {
         let style = FigureStyle { tongue: Tongue::English, month_first: false };
-        let hour = |hour, minute, is_24_hour| Term::Clock(Clock { hour, minute, second: 0, is_24_hour });
+        let hour = |hour, minute, is_24_hour| Term::Clock(WrittenClock { hour, minute, second: 0, is_24_hour });
         for (text, expected) in [
             ("12", Some(vec![Term::Number(12)])),
             ("23rd", Some(vec![Term::Ordinal(23)])),

@@ -19,7 +19,7 @@ pub(super) struct Meaning {
 #[derive(Debug, Default)]
 pub(super) struct Language {
     /// By their first word, the longest phrase first.
-    phrases: HashMap<String, Vec<Phrase>>,
+    phrases: HashMap<String, Vec<TimePhrase>>,
     /// Words that may follow an hour said without "o'clock", or a day said as "the 5th".
     followers: Vec<String>,
     /// Words that no other language has: they tell which one a sentence is in.
@@ -29,7 +29,7 @@ pub(super) struct Language {
 }
 
 #[derive(Debug)]
-struct Phrase {
+struct TimePhrase {
     rest: Vec<String>,
     meaning: Meaning,
 }
@@ -131,13 +131,13 @@ impl Language {
         if is_sign && rest.is_empty() {
             self.signs.push(first.clone());
         }
-        self.phrases.entry(first).or_default().push(Phrase { rest, meaning });
+        self.phrases.entry(first).or_default().push(TimePhrase { rest, meaning });
     }
 
     /// Adds the name of every day with each of the words at its end.
     fn join_days(&mut self, ends: &[(String, Meaning)]) {
         let is_day =
-            |phrase: &Phrase| matches!(phrase.meaning.terms.as_slice(), [Term::Day(_)]) && phrase.rest.is_empty();
+            |phrase: &TimePhrase| matches!(phrase.meaning.terms.as_slice(), [Term::Day(_)]) && phrase.rest.is_empty();
         let named = self.phrases.iter().flat_map(|(word, phrases)| phrases.iter().map(move |phrase| (word, phrase)));
         let days: Vec<(String, Term)> = named
             .filter(|(_, phrase)| is_day(phrase))
@@ -153,7 +153,7 @@ impl Language {
 
     fn find<'w>(&self, mut words: impl Iterator<Item = &'w str> + Clone) -> Option<(&Meaning, usize)> {
         let phrases = self.phrases.get(words.next()?)?;
-        let fits = |phrase: &&Phrase| {
+        let fits = |phrase: &&TimePhrase| {
             let mut words = words.clone();
             phrase.rest.iter().all(|word| words.next() == Some(word))
         };
@@ -162,8 +162,9 @@ impl Language {
 
     /// A phrase is known by its first word.
     fn words_that_name_times(&self) -> impl Iterator<Item = &str> {
-        let names =
-            |phrases: &[Phrase]| phrases.iter().flat_map(|phrase| &phrase.meaning.terms).any(|term| term.names_time());
+        let names = |phrases: &[TimePhrase]| {
+            phrases.iter().flat_map(|phrase| &phrase.meaning.terms).any(|term| term.names_time())
+        };
         self.phrases.iter().filter(move |(_, phrases)| names(phrases)).map(|(first, _)| first.as_str())
     }
 }

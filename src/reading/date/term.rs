@@ -14,7 +14,7 @@ pub(super) enum Term {
     /// "Fridays", "freitags": a custom, unless it is counted ("two Fridays from now").
     PluralDay(Weekday),
     Unit(Unit),
-    Clock(Clock),
+    Clock(WrittenClock),
     Half(Half),
     Part(PartOfDay),
     /// Year, month and day in digits.
@@ -76,7 +76,7 @@ pub(super) enum Term {
 pub(super) type ZoneOffset = i32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Clock {
+pub(super) struct WrittenClock {
     pub(super) hour: u32,
     pub(super) minute: u32,
     pub(super) second: u32,
