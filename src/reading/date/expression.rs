@@ -357,8 +357,10 @@ impl<'p> Parser<'p> {
         let limits = self.limits.get(near).is_some_and(|limit| *limit <= first);
         let is_custom = matches!(before, Some(Term::Every | Term::Since | Term::Except));
         let verb = if text(1) == "on" { 2 } else { 1 };
-        // "It should be settled on Monday", "settled within a week" are ahead.
-        let is_past = is_past_tense(text(verb)) && text(verb + 1) != "be" && self.limits.binary_search(&first).is_err();
+        // "It should be settled on Monday" and "could be settled within a week" are ahead; "will be closed within 24 hours"
+        // says what happens otherwise.
+        let is_wanted = text(verb + 1) == "be" && text(verb + 2) != "will";
+        let is_past = is_past_tense(text(verb)) && !is_wanted;
         if is_custom || is_past {
             return Role::NotAhead;
         }
