@@ -40,9 +40,9 @@ pub(super) enum Role {
     /// "before".
     Before,
     Named,
-    /// The day of something else: "who is coming on the 5th", "Wednesday's run".
+    /// The day of something else: "who is coming on the 5th", "after Friday".
     OfOther,
-    /// Gone, or again and again: "since Monday", "every Friday", "what came on Tuesday".
+    /// Gone, again and again, or only a name: "what came on Tuesday", "every Friday", "Wednesday's run".
     NotAhead,
 }
 
@@ -317,8 +317,8 @@ impl<'p> Parser<'p> {
     }
 
     fn resolve(&self, found: &Expression) -> Option<NamedTime> {
-        let Expression { pieces, from, .. } = found;
-        let role = self.role_of(*from);
+        let Expression { pieces, from, to } = found;
+        let role = self.role_of(*from, *to);
         let named = |span: Span| NamedTime {
             span,
             part: pieces.part.filter(|_| pieces.clock.is_none()),
@@ -348,7 +348,14 @@ impl<'p> Parser<'p> {
         zone.convert(there, own)
     }
 
-    fn role_of(&self, from: usize) -> Role {
+    /// Whether the words before one end in an "'s": "this morning's call" names the call.
+    fn is_possessive(&self, to: usize) -> bool {
+        let last =
+            to.checked_sub(1).and_then(|at| self.words.get(at)).and_then(|word| self.tokens.get(word.last_token));
+        last.is_some_and(|token| token.text.is_ascii() && token.text.ends_with("'s"))
+    }
+
+    fn role_of(&self, from: usize, to: usize) -> Role {
         let before = from.checked_sub(1).and_then(|at| self.term(at));
         let first = self.words.get(from).map_or(0, |word| word.token);
         let text =
@@ -370,10 +377,12 @@ impl<'p> Parser<'p> {
         if limits {
             return Role::Limit;
         }
+        if self.is_possessive(to) {
+            return Role::NotAhead;
+        }
         let is_after = before == Some(Term::After);
-        let owned = text(0).ends_with("'s") && text(0).is_ascii();
         let related = (1..=RELATIVE_REACH).any(|back| self.tongue.is_relative(text(back)));
-        if owned || related || is_after { Role::OfOther } else { Role::Named }
+        if related || is_after { Role::OfOther } else { Role::Named }
     }
 }
 
