@@ -143,7 +143,7 @@ fn outcome(reading: &Reading) -> Vec<String> {
 }
 
 const TABLE: &[(&str, &[&str])] = &[
-    ("01-meeting-request", &["meeting: Schedule 30-min catch-up with Dr. Anna Smith | 2026-11-27"]),
+    ("01-meeting-request", &["meeting: Schedule 30-min catch-up with Dr. Anna Smith | 2026-11-20"]),
     ("02-meeting-followup", &["meeting: Schedule catch-up with Dr. Anna Smith | 2026-11-23T10:00:00+01:00"]),
     ("03-invoice", &["invoice: Pay invoice 2041 to Acme (EUR 1,250.00) | 2026-11-26"]),
     (

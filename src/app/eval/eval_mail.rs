@@ -139,6 +139,19 @@ pub(super) fn parse_wall_clock(text: &str) -> Option<Instant> {
     DateTime::parse_from_rfc3339(text).ok().and_then(|at| Instant::new(at.naive_local().and_utc()))
 }
 
+/// A place whose clock shows what the text says, and when. A place is known by full hours from Greenwich; anywhere else
+/// the clock counts as the one of Greenwich.
+pub(super) fn parse_place_and_time(text: &str) -> Option<(Tz, Instant)> {
+    let at = DateTime::parse_from_rfc3339(text).ok()?;
+    let seconds = at.offset().local_minus_utc();
+    // "Etc/GMT+2" lies west of Greenwich.
+    let place = format!("Etc/GMT{:+}", -seconds / 3600).parse().ok().filter(|_| seconds % 3600 == 0);
+    match place {
+        Some(place) => Some((place, Instant::new(at.to_utc())?)),
+        None => Some((Tz::UTC, parse_wall_clock(text)?)),
+    }
+}
+
 /// Returns the profile of the receiver, with the name from the address.
 fn receiver_profile(mail: &Mail) -> Me {
     let name = |address: &Address| {

@@ -67,8 +67,10 @@ fn evaluate_text(input: &TextInput) -> Value {
 
 /// Reads a date in a text, relative to a given time.
 fn evaluate_date(input: &DateInput) -> Value {
-    let me = eval_mail::default_profile(chrono_tz::Tz::UTC);
-    let start = eval_mail::parse_wall_clock(&input.now).and_then(|now| reading::moment(&input.text, &me, now));
+    let start = eval_mail::parse_place_and_time(&input.now).and_then(|(zone, now)| {
+        let me = eval_mail::default_profile(zone);
+        reading::moment(&input.text, &me, now)
+    });
     json!({ "text": input.text, "start": start.map(|start| start.format("%Y-%m-%dT%H:%M:%S").to_string()) })
 }
 
@@ -95,5 +97,94 @@ fn evaluate_mail_file(input: &MailFile) -> Value {
             "reply": opened.mail.text,
             "signature": opened.mail.signature,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "2026-06-16T10:30:00Z";
+
+    fn deadline_of_mail(expression: &str) -> Option<String> {
+        let mail: EvalMail = serde_json::from_value(json!({
+            "id": 1, "from": "Tom <tom@bakerand.example>", "to": "Alex Green <alex@home.example>", "date": NOW,
+            "subject": "The report", "body": format!("Please send it {expression}.\n"),
+        }))
+        .unwrap();
+        mail.read(|mail, context| reading::read(mail, context).tasks.first()?.deadline.clone())
+    }
+
+    /// Whatever `eval dates` understands, a mail's deadline does too: both go through the same parser.
+    #[test]
+    fn a_date_that_is_scored_is_the_deadline_of_a_mail() {
+        for text in [
+            "today",
+            "tomorrow",
+            "the day after tomorrow",
+            "on Thursday",
+            "this Monday",
+            "next Wednesday",
+            "wednesday next week",
+            "friday after next",
+            "Tuesday the 23rd",
+            "Thu 18th",
+            "on the 24th",
+            "june 23",
+            "the first of July",
+            "31st Oct 2026",
+            "Sep 21",
+            "Fri, Jul 17, 2026 07:00 PM",
+            "2026-07-03",
+            "30/Oct/2026",
+            "20th of the next month",
+            "the first Monday of September",
+            "last day in october 2026",
+            "last friday in october",
+            "in 24 hours",
+            "in half an hour",
+            "in 2.5 hours",
+            "in two weeks",
+            "in three months",
+            "at 3pm",
+            "3:30pm",
+            "at 13h30",
+            "at noon",
+            "a quarter past 1pm",
+            "at half past three pm",
+            "15 minutes past noon",
+            "tomorrow at 9:30",
+            "at 5pm tomorrow",
+            "9am on Saturday",
+            "tonight at 11",
+            "tomorrow evening at 5",
+            "Thursday 8:00 GMT",
+            "Thursday 9 am (BST)",
+            "Thursday at 9:30pm ist",
+            "מחר ב-10:00",
+            "ביום חמישי",
+            "ביום ראשון בשמונה בבוקר",
+            "ב-23 ביולי 2026",
+            "בעוד שבועיים",
+            "übermorgen um 9 Uhr",
+            "am Montag, den 22. Juni um 14 Uhr",
+            "Dienstag nächster Woche",
+            "in zwei Wochen",
+        ] {
+            let line = json!({ "text": text, "now": NOW }).to_string();
+            let scored = evaluate(EvalKind::Dates, &line);
+            let start = scored["start"].as_str().unwrap_or_else(|| panic!("{text} is not read"));
+            let deadline = deadline_of_mail(text).unwrap_or_else(|| panic!("{text} is no deadline"));
+            let wanted = start.strip_suffix("T00:00:00").unwrap_or(start);
+            assert!(deadline.starts_with(wanted), "{text}: {start} and {deadline}");
+        }
+    }
+
+    #[test]
+    fn an_offset_is_the_place_of_the_person() {
+        for (now, start) in [("2026-06-16T10:30:00-02:00", "2026-06-18T06:00:00"), (NOW, "2026-06-18T08:00:00")] {
+            let scored = evaluate(EvalKind::Dates, &json!({ "text": "Thursday 8:00 GMT", "now": now }).to_string());
+            assert_eq!(scored["start"], start);
+        }
     }
 }

@@ -1,115 +1,134 @@
-//! Lengths of time counted from now, and weeks, months, quarters and years by name.
+//! What an expression names: a moment, a day, a week, a month; and the arithmetic of such spans.
 
-use chrono::{Datelike as _, Duration, Months, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
+use chrono::{Datelike as _, Duration, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
-use super::{
-    ReferenceTime, WeekdayOf as _, plus_days,
-    term::{Term, Unit},
-    whole::which,
-};
+use super::term::{Term, Unit};
 
-pub(super) fn read(terms: &[Term], base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
-    counted(terms, base).or_else(|| named(terms, base.today()).map(|date| date.and_time(NaiveTime::MIN)))
+/// How much time is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grain {
+    Moment,
+    Day,
+    Weekend,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    /// Said, but nobody can tell when it is: "early next week", a date that has another name than its day.
+    Unsure,
 }
 
-/// "in two weeks", "3 days ago", "half an hour from now".
-fn counted(terms: &[Term], base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
-    use Term::{Ago, Before, Hence, In, Now};
-    match terms {
-        [In, length @ ..] | [length @ .., Hence] => after(length, 1, base),
-        [length @ .., Hence, Now] => {
-            let days = match length {
-                [Term::Unit(Unit::Day)] => 1,
-                [Term::Number(count), Term::Unit(Unit::Day)] => *count,
-                _ => return after(length, 1, base),
-            };
-            base.local.checked_add_signed(Duration::try_days(days)?)
+/// A stretch of the calendar, by the clock on the wall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: NaiveDateTime,
+    pub(super) grain: Grain,
+    /// Its end is meant: "the end of June".
+    pub(super) is_end: bool,
+    /// Said without a year, and its day of this year has just gone.
+    pub(super) is_just_past: bool,
+}
+
+impl Span {
+    pub(super) fn day(date: NaiveDate) -> Self {
+        Self::from(date, Grain::Day)
+    }
+
+    pub(super) fn from(date: NaiveDate, grain: Grain) -> Self {
+        Self { start: date.and_time(NaiveTime::MIN), grain, is_end: false, is_just_past: false }
+    }
+
+    pub(super) fn moment(start: NaiveDateTime) -> Self {
+        Self { start, grain: Grain::Moment, is_end: false, is_just_past: false }
+    }
+
+    pub(super) fn end(self) -> Self {
+        Self { is_end: true, ..self }
+    }
+
+    /// The last day of it.
+    pub(super) fn last_day(self) -> Option<NaiveDate> {
+        let first = self.start.date();
+        match self.grain {
+            Grain::Moment | Grain::Day | Grain::Unsure => Some(first),
+            Grain::Weekend => first.succ_opt(),
+            Grain::Week => plus_days(first, 6),
+            Grain::Month => add_months(first, 1)?.pred_opt(),
+            Grain::Quarter => add_months(first, 3)?.pred_opt(),
+            Grain::Year => add_months(first, 12)?.pred_opt(),
         }
-        [length @ .., Ago] | [Before, length @ ..] => after(length, -1, base),
-        _ => None,
     }
 }
 
-fn after(length: &[Term], sign: i64, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
-    use Term::{Fraction, HalfOf, Number, Of, Quarter, Unit as U};
-    let (count, unit) = match length {
-        [U(unit)] => (1, *unit),
-        [Number(count), U(unit)] | [Number(count), Of, U(unit)] => (*count, *unit),
-        [HalfOf, U(Unit::Hour)] => (30, Unit::Minute),
-        [Quarter, U(Unit::Hour)] | [Quarter, Of, U(Unit::Hour)] => (15, Unit::Minute),
-        [Fraction(minutes), U(Unit::Hour)] => (*minutes, Unit::Minute),
-        _ => return None,
-    };
-    if !(0..=10_000).contains(&count) {
-        return None;
-    }
-    let local = base.local;
-    let count = count * sign;
-    let day = |date: NaiveDate| date.and_time(NaiveTime::MIN);
-    match unit {
-        Unit::Second => local.checked_add_signed(Duration::try_seconds(count)?),
-        Unit::Minute => local.checked_add_signed(Duration::try_minutes(count)?),
-        Unit::Hour => local.checked_add_signed(Duration::try_hours(count)?),
-        // A number of days is not more exact than an hour.
-        Unit::Day => local.checked_add_signed(Duration::try_days(count)?)?.with_minute(0)?.with_second(0),
-        Unit::Week => plus_days(local.date(), count * 7).map(day),
-        Unit::Month => add_months(local.date(), count).map(day),
-        Unit::Quarter => add_months(local.date(), count * 3).map(day),
-        Unit::Year => add_months(local.date(), count * 12)?.with_day(1).map(day),
-    }
-}
-
-/// "next week", "this quarter", "March", "October 2014", "two upcoming months": the first day.
-fn named(terms: &[Term], today: NaiveDate) -> Option<NaiveDate> {
-    use Term::{In, Last, Month, Next, Number, Ordinal, Past, Quarter, This, Unit as U, Upcoming};
-    match terms {
-        [In, rest @ (Month(_) | Number(1900..=2199)), more @ ..] => {
-            let whole: Vec<Term> = std::iter::once(*rest).chain(more.iter().copied()).collect();
-            named(&whole, today)
-        }
-        [Past, U(unit)] => first(*unit, -1, today),
-        [one @ (This | Next | Last | Upcoming), U(unit)] => first(*unit, which(*one)?, today),
-        [one @ (This | Next | Last | Upcoming), Quarter] => first(Unit::Quarter, which(*one)?, today),
-        // Months and years by their Hebrew names are no days, and a day is what is asked for.
-        [U(Unit::Week), one @ (This | Next | Last | Upcoming)] => first(Unit::Week, which(*one)?, today),
-        [Upcoming, Number(count @ 1..=50), U(unit)] | [Number(count @ 1..=50), Upcoming, U(unit)] => {
-            first(*unit, *count, today)
-        }
-        [Upcoming, Number(count @ 1..=50), Quarter] | [Number(count @ 1..=50), Upcoming, Quarter] => {
-            first(Unit::Quarter, *count, today)
-        }
-        [Ordinal(quarter @ 1..=4), Quarter] => quarter_of(today.year(), *quarter),
-        [Ordinal(quarter @ 1..=4), Quarter, Number(year @ 1900..=2199)] => {
-            quarter_of(i32::try_from(*year).ok()?, *quarter)
-        }
-        [Number(year @ 1900..=2199)] => NaiveDate::from_ymd_opt(i32::try_from(*year).ok()?, 1, 1),
-        [Month(month)] | [This | Next, Month(month)] => {
-            let this = NaiveDate::from_ymd_opt(today.year(), *month, 1)?;
-            if *month < today.month() { add_months(this, 12) } else { Some(this) }
-        }
-        [Month(month), Number(year @ 1900..=2199)] => NaiveDate::from_ymd_opt(i32::try_from(*year).ok()?, *month, 1),
-        [Month(month), In, Number(years @ 1..=50), U(Unit::Year)] => {
-            NaiveDate::from_ymd_opt(today.year() + i32::try_from(*years).ok()?, *month, 1)
-        }
-        _ => None,
-    }
-}
-
-fn quarter_of(year: i32, quarter: i64) -> Option<NaiveDate> {
-    NaiveDate::from_ymd_opt(year, u32::try_from(quarter * 3 - 2).ok()?, 1)
-}
-
-/// The first day of the unit so many after this one.
-fn first(unit: Unit, count: i64, today: NaiveDate) -> Option<NaiveDate> {
+/// The unit so many after the one that holds the day: this week, the next month.
+pub(super) fn unit_after(unit: Unit, count: i64, today: NaiveDate) -> Option<Span> {
     let month = today.with_day(1)?;
-    match unit {
-        Unit::Day => plus_days(today, count),
-        Unit::Week => plus_days(today, count * 7 - i64::from(today.weekday_of().num_days_from_monday())),
-        Unit::Month => add_months(month, count),
-        Unit::Quarter => add_months(quarter_of(today.year(), i64::from((today.month() - 1) / 3) + 1)?, count * 3),
-        Unit::Year => add_months(month.with_month(1)?, count * 12),
-        Unit::Second | Unit::Minute | Unit::Hour => None,
+    Some(match unit {
+        Unit::Day => Span::day(plus_days(today, count)?),
+        Unit::Week => Span::from(plus_days(monday_of(today)?, count * 7)?, Grain::Week),
+        Unit::Month => Span::from(add_months(month, count)?, Grain::Month),
+        Unit::Quarter => {
+            let this = quarter_of(today.year(), i64::from((today.month() - 1) / 3) + 1)?;
+            Span::from(add_months(this.start.date(), count * 3)?, Grain::Quarter)
+        }
+        Unit::Year => Span::from(add_months(month.with_month(1)?, count * 12)?, Grain::Year),
+        Unit::Second | Unit::Minute | Unit::Hour => return None,
+    })
+}
+
+pub(super) fn quarter_of(year: i32, quarter: i64) -> Option<Span> {
+    let first = NaiveDate::from_ymd_opt(year, u32::try_from(quarter * 3 - 2).ok()?, 1)?;
+    Some(Span::from(first, Grain::Quarter))
+}
+
+pub(super) fn month_of(year: i32, month: u32) -> Option<Span> {
+    Some(Span::from(NaiveDate::from_ymd_opt(year, month, 1)?, Grain::Month))
+}
+
+/// A month gone for longer is meant for the next year.
+const JUST_PAST_MONTHS: u32 = 5;
+
+/// The month by that name that is now or comes next.
+pub(super) fn coming_month(month: u32, today: NaiveDate) -> Option<Span> {
+    if month >= today.month() {
+        return month_of(today.year(), month);
     }
+    let is_just_past = today.month() - month <= JUST_PAST_MONTHS;
+    month_of(today.year() + 1, month).map(|span| Span { is_just_past, ..span })
+}
+
+/// The coming week of that number; one just gone is of this year.
+pub(super) fn numbered_week(number: i64, today: NaiveDate) -> Option<Span> {
+    let number = u32::try_from(number).ok()?;
+    let monday = |year: i32| NaiveDate::from_isoywd_opt(year, number, Weekday::Mon);
+    let year = today.iso_week().year();
+    let this = monday(year)?;
+    let week = if (today - this).num_days() > super::LONG_PAST_DAYS { monday(year + 1)? } else { this };
+    Some(Span::from(week, Grain::Week))
+}
+
+/// This one, the next or the last.
+pub(super) fn which(term: Term) -> Option<i64> {
+    match term {
+        Term::This => Some(0),
+        Term::Next | Term::Upcoming => Some(1),
+        Term::AfterNext => Some(2),
+        Term::Last => Some(-1),
+        _ => None,
+    }
+}
+
+pub(super) fn monday_of(day: NaiveDate) -> Option<NaiveDate> {
+    plus_days(day, -i64::from(day.weekday().num_days_from_monday()))
+}
+
+/// How many days after `from` the next day of that name comes, today included.
+pub(super) fn days_until(day: Weekday, from: NaiveDate) -> i64 {
+    i64::from((day.num_days_from_monday() + 7 - from.weekday().num_days_from_monday()) % 7)
+}
+
+pub(super) fn plus_days(day: NaiveDate, days: i64) -> Option<NaiveDate> {
+    day.checked_add_signed(Duration::try_days(days)?)
 }
 
 pub(super) fn add_months(date: NaiveDate, months: i64) -> Option<NaiveDate> {

@@ -1,35 +1,40 @@
-//! The words of an expression of time, each by what it means. English and Hebrew.
+//! The meanings that words of time have, whatever their language.
 
 use chrono::Weekday;
-
-use super::{
-    day::{parse_month, parse_weekday_name},
-    parse_number, with_and_without_prefix,
-};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Term {
     Number(i64),
-    /// "3rd", "third".
+    /// "3rd", "third", "3." in German.
     Ordinal(i64),
     Month(u32),
     Day(Weekday),
+    /// A word that is a day only where its neighbours say so: "sat", "so", "שני".
+    MaybeDay(Weekday),
+    /// "Fridays", "freitags": a custom, unless it is counted ("two Fridays from now").
+    PluralDay(Weekday),
     Unit(Unit),
-    /// As written with a colon, an "h" or a half of the day.
-    Clock(u32, u32, u32),
+    Clock(WrittenClock),
     Half(Half),
     Part(PartOfDay),
     /// Year, month and day in digits.
     Date(i32, u32, u32),
-    /// Month and day in digits.
-    Short(u32, u32),
-    /// Minutes of an hour: "1/2", "3/4".
-    Fraction(i64),
+    /// "23.6": a day, or an hour.
+    Dotted(u32, u32),
+    /// "23/6": a day, or a part of an hour.
+    Slashed(u32, u32),
+    /// "18q4".
+    QuarterOf(i32, i64),
+    Zone(ZoneOffset),
+    Dash,
     This,
     Next,
+    AfterNext,
     Last,
     Upcoming,
     Of,
+    /// "ב15 לחודש": of the month.
+    OfMonth,
     In,
     Ago,
     Hence,
@@ -37,16 +42,46 @@ pub(super) enum Term {
     Tomorrow,
     Overmorrow,
     Yesterday,
+    BeforeYesterday,
     Now,
     Noon,
     Midnight,
     HalfOf,
     Quarter,
+    ThreeQuarters,
     Past,
     To,
     After,
     Before,
+    And,
+    Between,
     Oh,
+    OClock,
+    /// "EOD", "close of business".
+    DayEnd,
+    EndOf,
+    MiddleOf,
+    StartOf,
+    Weekend,
+    WeekNumber,
+    Every,
+    Since,
+    /// "any day but", "außer".
+    Except,
+    /// A word that says nothing about time.
+    Other,
+}
+
+/// Seconds east of Greenwich, as written behind a time.
+pub(super) type ZoneOffset = i32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WrittenClock {
+    pub(super) hour: u32,
+    pub(super) minute: u32,
+    pub(super) second: u32,
+    /// Counted to twenty-four: "03:30", "15:30", "3h30".
+    pub(super) is_24_hour: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,270 +109,141 @@ pub(super) enum PartOfDay {
     Evening,
 }
 
-/// Every word of a short expression; none when one of them has no meaning here.
-pub(super) fn terms(plain: &str) -> Option<Vec<Term>> {
-    const LONGEST: usize = 80;
-    if plain.len() > LONGEST {
-        return None;
-    }
-    let spaced =
-        plain.replace("'s ", " ").replace("o'clock", " ").replace("in the am", "am").replace("in the pm", "pm");
-    let spaced = spaced.replace(['@', ',', '(', ')'], " ").replace("p m", "pm").replace("a m", "am");
-    let mut terms = Vec::new();
-    for word in spaced.split_whitespace() {
-        read(word.trim_end_matches('.'), &mut terms)?;
-    }
-    Some(terms)
-}
+/// What the small words directly before a term were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lead(u8);
 
-const FILLERS: &[&str] = &[
-    "the",
-    "at",
-    "on",
-    "for",
-    "around",
-    "about",
-    "approximately",
-    "exactly",
-    "sharp",
-    "precisely",
-    "ad",
-    "more",
-    "ish",
-    "early",
-    "a",
-    "an",
-    "right",
-    "oclock",
-    "ב",
-    "ביום",
-    "יום",
-    "בשעה",
-    "שעה",
-    "בתאריך",
-    "ה",
-    "בערך",
-];
+impl Lead {
+    pub(super) const AT: Self = Self(1);
+    pub(super) const ON: Self = Self(2);
+    pub(super) const THE: Self = Self(4);
+    pub(super) const LIMIT: Self = Self(8);
+    pub(super) const FROM: Self = Self(16);
+    /// The Hebrew prefix "to".
+    pub(super) const TO: Self = Self(32);
+    /// Any other word that may stand before a time and changes nothing.
+    pub(super) const NONE: Self = Self(0);
 
-fn read(word: &str, terms: &mut Vec<Term>) -> Option<()> {
-    // "שעה" after "half" or "in" is a length, elsewhere it leads to a time of day.
-    let length =
-        word == "שעה" && matches!(terms.last(), Some(Term::In | Term::HalfOf | Term::Quarter | Term::Number(_)));
-    if FILLERS.contains(&word) && !length {
-        return Some(());
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
-    if let Some(found) = several(word) {
-        terms.extend_from_slice(found);
-        return Some(());
-    }
-    if matches!(word, "עשר" | "עשרה")
-        && let Some(Term::Number(ones @ 1..=9)) = terms.last().copied()
-    {
-        terms.pop();
-        terms.push(Term::Number(ones + 10));
-        return Some(());
-    }
-    let before = matches!(terms.last(), Some(Term::Quarter | Term::Number(_) | Term::Unit(Unit::Minute)));
-    if before && let Some(hour) = word.strip_prefix('ל').and_then(|rest| rest.trim_start_matches('-').parse().ok()) {
-        terms.extend([Term::To, Term::Number(hour)]);
-        return Some(());
-    }
-    if let Some((Term::Clock(hour, minute, second), true)) = clock(word).map(|clock| (clock, word.contains('h'))) {
-        terms.push(Term::Clock(hour, minute, second));
-        // Whoever writes 3h18 counts to twenty-four.
-        terms.extend((hour <= 12).then_some(Term::Half(if hour < 12 { Half::Before } else { Half::After })));
-        return Some(());
-    }
-    let one = named(word).or_else(|| hebrew(word)).or_else(|| digits(word)).or_else(|| clock(word));
-    if let Some(term) = one {
-        terms.push(term);
-        return Some(());
-    }
-    let parted = word.split(['-', '–']).filter(|part| !part.is_empty()).count() >= 2 && !word.is_empty();
-    if parted {
-        return word.split(['-', '–']).try_for_each(|part| read(part, terms));
-    }
-    let at = word.find(|c: char| c.is_ascii_alphabetic()).filter(|at| *at > 0)?;
-    let (head, tail) = word.split_at_checked(at)?;
-    read(head, terms)?;
-    match tail {
-        "ish" => Some(()),
-        "a" => {
-            terms.push(Term::Half(Half::Before));
-            Some(())
-        }
-        tail => read(tail, terms),
+
+    pub(super) fn has_any(self, others: &[Self]) -> bool {
+        others.iter().any(|other| self.0 & other.0 != 0)
     }
 }
 
-/// Words that say a number and a unit at once.
-fn several(word: &str) -> Option<&'static [Term]> {
-    Some(match word {
-        "tonight" | "tonite" | "הערב" | "הלילה" => &[Term::Today, Term::Part(PartOfDay::Evening)],
-        "fortnight" => &[Term::Number(14), Term::Unit(Unit::Day)],
-        "יומיים" => &[Term::Number(2), Term::Unit(Unit::Day)],
-        "שבועיים" => &[Term::Number(2), Term::Unit(Unit::Week)],
-        "שעתיים" => &[Term::Number(2), Term::Unit(Unit::Hour)],
-        "חודשיים" => &[Term::Number(2), Term::Unit(Unit::Month)],
-        _ => return None,
-    })
+impl Term {
+    /// Reads a meaning as the files of words spell it.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (name, value) = text.split_once(' ').unwrap_or((text, ""));
+        Some(match name {
+            "number" => Self::Number(value.parse().ok()?),
+            "ordinal" => Self::Ordinal(value.parse().ok()?),
+            "month" => Self::Month(value.parse().ok()?),
+            "day" => Self::Day(value.parse().ok()?),
+            "maybe_day" => Self::MaybeDay(value.parse().ok()?),
+            "plural_day" => Self::PluralDay(value.parse().ok()?),
+            "unit" => Self::Unit(Unit::parse(value)?),
+            "half" => Self::Half(if value == "before" { Half::Before } else { Half::After }),
+            "part" => Self::Part(PartOfDay::parse(value)?),
+            name => Self::parse_plain(name)?,
+        })
+    }
+
+    fn parse_plain(name: &str) -> Option<Self> {
+        Some(match name {
+            "this" => Self::This,
+            "next" => Self::Next,
+            "after_next" => Self::AfterNext,
+            "last" => Self::Last,
+            "upcoming" => Self::Upcoming,
+            "of" => Self::Of,
+            "of_month" => Self::OfMonth,
+            "in" => Self::In,
+            "ago" => Self::Ago,
+            "hence" => Self::Hence,
+            "today" => Self::Today,
+            "tomorrow" => Self::Tomorrow,
+            "overmorrow" => Self::Overmorrow,
+            "yesterday" => Self::Yesterday,
+            "before_yesterday" => Self::BeforeYesterday,
+            "now" => Self::Now,
+            "noon" => Self::Noon,
+            "midnight" => Self::Midnight,
+            "half_of" => Self::HalfOf,
+            "quarter" => Self::Quarter,
+            "three_quarters" => Self::ThreeQuarters,
+            "past" => Self::Past,
+            "to" => Self::To,
+            "after" => Self::After,
+            "before" => Self::Before,
+            "and" => Self::And,
+            "between" => Self::Between,
+            "oh" => Self::Oh,
+            "oclock" => Self::OClock,
+            "day_end" => Self::DayEnd,
+            "end_of" => Self::EndOf,
+            "middle_of" => Self::MiddleOf,
+            "start_of" => Self::StartOf,
+            "weekend" => Self::Weekend,
+            "week_number" => Self::WeekNumber,
+            "every" => Self::Every,
+            "since" => Self::Since,
+            "except" => Self::Except,
+            _ => return None,
+        })
+    }
+
+    /// Whether a text without figures needs such a word to name a time. "Of" and "next" alone name none.
+    pub(super) fn names_time(self) -> bool {
+        matches!(
+            self,
+            Self::Number(2..)
+                | Self::Month(_)
+                | Self::Day(_)
+                | Self::MaybeDay(_)
+                | Self::PluralDay(_)
+                | Self::Unit(_)
+                | Self::Part(_)
+                | Self::Ordinal(_)
+                | Self::Today
+                | Self::Tomorrow
+                | Self::Overmorrow
+                | Self::Yesterday
+                | Self::BeforeYesterday
+                | Self::Noon
+                | Self::Midnight
+                | Self::OClock
+                | Self::DayEnd
+                | Self::Weekend
+        )
+    }
 }
 
-fn named(word: &str) -> Option<Term> {
-    Some(match word {
-        "this" | "current" | "הזה" | "הזו" | "זה" | "זו" => Term::This,
-        "next" | "following" | "הבא" | "הבאה" => Term::Next,
-        "last" | "previous" | "past" if word != "past" => Term::Last,
-        "האחרון" | "האחרונה" | "שעבר" | "שעברה" => Term::Last,
-        "upcoming" | "coming" | "הקרוב" | "הקרובה" => Term::Upcoming,
-        "of" | "של" => Term::Of,
-        "in" | "within" | "בעוד" | "תוך" | "בתוך" | "עוד" => Term::In,
-        "ago" => Term::Ago,
-        "hence" => Term::Hence,
-        "from" => Term::Hence,
-        "today" | "היום" => Term::Today,
-        "tomorrow" | "tmrw" | "מחר" | "למחר" => Term::Tomorrow,
-        "מחרתיים" => Term::Overmorrow,
-        "yesterday" | "אתמול" => Term::Yesterday,
-        "now" | "immediately" | "עכשיו" | "כעת" | "מיד" | "מייד" => Term::Now,
-        "noon" | "midday" | "בצהריים" => Term::Noon,
-        "midnight" | "בחצות" | "חצות" => Term::Midnight,
-        "half" | "חצי" | "וחצי" => Term::HalfOf,
-        "quarter" | "qtr" | "רבע" | "ורבע" | "רבעון" => Term::Quarter,
-        "past" | "אחרי" => Term::Past,
-        "to" | "till" => Term::To,
-        "after" => Term::After,
-        "before" => Term::Before,
-        "oh" | "zero" => Term::Oh,
-        "am" | "a.m" => Term::Half(Half::Before),
-        "pm" | "p.m" | "p" => Term::Half(Half::After),
-        "morning" | "בבוקר" => Term::Part(PartOfDay::Morning),
-        "afternoon" | "אחה\"צ" => Term::Part(PartOfDay::Afternoon),
-        "evening" | "night" | "בערב" | "בלילה" => Term::Part(PartOfDay::Evening),
-        "couple" => Term::Number(2),
-        _ => return unit(word).map(Term::Unit),
-    })
+impl Unit {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "second" => Self::Second,
+            "minute" => Self::Minute,
+            "hour" => Self::Hour,
+            "day" => Self::Day,
+            "week" => Self::Week,
+            "month" => Self::Month,
+            "quarter" => Self::Quarter,
+            "year" => Self::Year,
+            _ => return None,
+        })
+    }
 }
 
-fn unit(word: &str) -> Option<Unit> {
-    Some(match word {
-        "second" | "seconds" | "sec" | "secs" | "שניות" if word != "second" => Unit::Second,
-        "minute" | "minutes" | "min" | "mins" | "דקה" | "דקות" => Unit::Minute,
-        "hour" | "hours" | "hr" | "hrs" | "h" | "שעה" | "שעות" => Unit::Hour,
-        "day" | "days" | "יום" | "ימים" => Unit::Day,
-        "week" | "weeks" | "שבוע" | "שבועות" | "השבוע" | "בשבוע" => Unit::Week,
-        "month" | "months" | "חודש" | "חודשים" | "החודש" | "בחודש" => Unit::Month,
-        "quarters" => Unit::Quarter,
-        "year" | "years" | "yr" | "yrs" => Unit::Year,
-        _ => return None,
-    })
-}
-
-const ORDINALS: &[&str] = &[
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-];
-
-fn digits(word: &str) -> Option<Term> {
-    if let Some(at) = ORDINALS.iter().position(|ordinal| *ordinal == word) {
-        return Some(Term::Ordinal(at as i64 + 1));
+impl PartOfDay {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "morning" => Self::Morning,
+            "afternoon" => Self::Afternoon,
+            "evening" => Self::Evening,
+            _ => return None,
+        })
     }
-    if let Some(tens) = tens(word) {
-        return Some(Term::Number(tens));
-    }
-    if let Some(month) = parse_month(word) {
-        return Some(Term::Month(month));
-    }
-    if let Some(day) = parse_weekday_name(word) {
-        return Some(Term::Day(day));
-    }
-    let end = word.trim_end_matches(|c: char| c.is_ascii_lowercase());
-    if matches!(word.strip_prefix(end)?, "st" | "nd" | "rd" | "th") {
-        return end.parse().ok().map(Term::Ordinal);
-    }
-    let parts = |separator: char| -> Option<Vec<i64>> { word.split(separator).map(|part| part.parse().ok()).collect() };
-    for separator in ['-', '/', '.'] {
-        match parts(separator).as_deref() {
-            Some([year @ 1000..=2999, month, day]) => return date(*year, *month, *day),
-            Some([1, 2]) if separator == '/' => return Some(Term::Fraction(30)),
-            Some([quarters @ (1 | 3), 4]) if separator == '/' => return Some(Term::Fraction(quarters * 15)),
-            Some([first, second, year]) if separator != '-' => {
-                let year = if *year >= 100 { *year } else { year + if *year < 50 { 2000 } else { 1900 } };
-                let (month, day) = if *second > 12 || first == second { (first, second) } else { return None };
-                return date(year, *month, *day);
-            }
-            Some([month @ 1..=12, day @ 13..=31]) if separator == '/' => {
-                return Some(Term::Short(u32::try_from(*month).ok()?, u32::try_from(*day).ok()?));
-            }
-            _ => {}
-        }
-    }
-    parse_number(word).map(|value| Term::Number(i64::from(value)))
-}
-
-fn date(year: i64, month: i64, day: i64) -> Option<Term> {
-    Some(Term::Date(i32::try_from(year).ok()?, u32::try_from(month).ok()?, u32::try_from(day).ok()?))
-}
-
-fn tens(word: &str) -> Option<i64> {
-    const TENS: &[(&str, i64)] = &[
-        ("eleven", 11),
-        ("twelve", 12),
-        ("fifteen", 15),
-        ("twenty", 20),
-        ("thirty", 30),
-        ("forty", 40),
-        ("forty-five", 45),
-        ("fifty", 50),
-    ];
-    TENS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
-}
-
-/// "15:30", "15:23:24", "15h15", "15h".
-fn clock(word: &str) -> Option<Term> {
-    let (hour, rest) = word.split_once([':', 'h'])?;
-    let (minute, second) = match rest.split_once(':') {
-        Some((minute, second)) => (minute, second.parse().ok()?),
-        None => (rest, 0),
-    };
-    let tail = minute.trim_start_matches(|c: char| c.is_ascii_digit());
-    if !tail.is_empty() {
-        return None;
-    }
-    let minute = if minute.is_empty() && word.ends_with('h') { 0 } else { minute.parse().ok()? };
-    let clock = (hour.parse().ok()?, minute, second);
-    (clock.0 <= 24 && clock.1 < 60 && clock.2 < 60).then_some(Term::Clock(clock.0, clock.1, clock.2))
-}
-
-/// With one prefix letter: "ביוני", "בתשע", "השלישי", "בשבת".
-fn hebrew(word: &str) -> Option<Term> {
-    const DAYS: [Weekday; 7] =
-        [Weekday::Sun, Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri, Weekday::Sat];
-    const NAMES: [&str; 7] = ["ראשון", "שני", "שלישי", "רביעי", "חמישי", "שישי", "שבת"];
-    if word.is_ascii() {
-        return None;
-    }
-    let place = |word: &str| NAMES.iter().position(|name| *name == word);
-    if let Some(at) = word.strip_prefix('ה').and_then(place).filter(|at| *at < 6) {
-        return Some(Term::Ordinal(at as i64 + 1));
-    }
-    with_and_without_prefix(word).find_map(|word| {
-        let day = place(word).and_then(|at| DAYS.get(at)).copied().map(Term::Day);
-        let month = || parse_month(word).map(Term::Month);
-        let count = || parse_number(word).map(|value| Term::Number(i64::from(value)));
-        day.or_else(month).or_else(count)
-    })
 }

@@ -1,20 +1,14 @@
-//! The words of time, and whether a sentence holds any.
+//! Whether a sentence holds a word or a figure of time at all.
 
-use std::sync::LazyLock;
+use super::language::may_be_word_of_time;
+use crate::reading::lexicon::bloom::tokenise_by;
 
-use crate::reading::lexicon::bloom::{WordSet, tokenise_by};
-
-/// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
+/// Most sentences hold neither a figure nor a word of time, and need not be read for one. What is written in other
+/// letters than the English is always read.
 pub(super) fn may_name_a_time(plain: &str) -> bool {
     !plain.is_ascii()
         || find_figures(plain.as_bytes()).any(may_be_time)
-        || tokenise_by(plain, u8::is_ascii_alphabetic).any(|word| KNOWN.may_contain(word.hash))
-}
-
-static KNOWN: LazyLock<WordSet<256>> = LazyLock::new(|| WordSet::from_words(TIME_WORDS.iter().copied()));
-
-pub(super) fn is_time_word(word: &str) -> bool {
-    KNOWN.contains(word)
+        || tokenise_by(plain, u8::is_ascii_alphabetic).any(|word| may_be_word_of_time(word.hash))
 }
 
 /// Digits, with what may stand between them.
@@ -37,83 +31,6 @@ fn may_be_time(figure: &[u8]) -> bool {
     bare.len() != 4 || !bare.iter().all(u8::is_ascii_digit)
 }
 
-/// Every English word without which a time said in words is none.
-const TIME_WORDS: &[&str] = &[
-    "afternoon",
-    "apr",
-    "april",
-    "aug",
-    "august",
-    "business",
-    "cob",
-    "day",
-    "days",
-    "dec",
-    "december",
-    "eod",
-    "eom",
-    "eow",
-    "evening",
-    "feb",
-    "february",
-    "fri",
-    "friday",
-    "hour",
-    "hours",
-    "hrs",
-    "jan",
-    "january",
-    "jul",
-    "july",
-    "jun",
-    "june",
-    "mar",
-    "march",
-    "may",
-    "midday",
-    "midnight",
-    "min",
-    "mins",
-    "minute",
-    "minutes",
-    "mon",
-    "monday",
-    "month",
-    "months",
-    "morning",
-    "night",
-    "noon",
-    "nov",
-    "november",
-    "oct",
-    "october",
-    "sat",
-    "saturday",
-    "sep",
-    "sept",
-    "september",
-    "sun",
-    "sunday",
-    "thu",
-    "thur",
-    "thurs",
-    "thursday",
-    "tmrw",
-    "today",
-    "tomorrow",
-    "tonight",
-    "tue",
-    "tues",
-    "tuesday",
-    "wed",
-    "wednesday",
-    "week",
-    "weekend",
-    "weeks",
-    "year",
-    "years",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,15 +46,12 @@ mod tests {
             ("by 23/6", true),
             ("in june 2027", true),
             ("nothing of the sort", false),
+            ("bis freitag", true),
+            ("mach es uebermorgen", true),
+            ("by half past four", true),
             ("מחר", true),
         ] {
             assert_eq!(may_name_a_time(plain), may, "{plain}");
         }
-    }
-
-    #[test]
-    fn every_word_of_time_is_one() {
-        assert!(TIME_WORDS.iter().all(|word| is_time_word(word)));
-        assert!(!["a", "", "the", "dust", "Friday"].iter().any(|word| is_time_word(word)));
     }
 }

@@ -22,7 +22,17 @@ const SHORT_LINE: usize = 48;
 const ABBREVIATIONS: &[&str] = &[
     "dr", "mr", "mrs", "ms", "prof", "st", "vs", "no", "nr", "inc", "ltd", "co", "corp", "jr", "sr", "approx", "dept",
     "e.g", "i.e", "p.s", "ext", "tel", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
-    "dec", "a.m", "p.m", "u.s", "attn", "re", "fig", "min", "max",
+    "dec", "a.m", "p.m", "u.s", "attn", "re", "fig", "min", "max", "ca", "bzw", "inkl", "einschl", "mrz", "okt", "dez",
+];
+
+/// Short names of days before a date: "Do. 18.6."
+const SHORT_DAYS: &[&str] = &["mo", "di", "mi", "do", "fr", "sa", "so"];
+/// Words before a day of the month: "am 5. um acht".
+const BEFORE_DAY: &[&str] = &["am", "zum", "den", "dem", "vom", "bis", "der", "ab", "spätestens"];
+/// How the names of months start in English and German.
+const MONTHS: &[&str] = &[
+    "jan", "jän", "feb", "mär", "mar", "apr", "mai", "may", "jun", "jul", "aug", "sep", "okt", "oct", "nov", "dez",
+    "dec",
 ];
 
 #[derive(Debug, Clone)]
@@ -142,7 +152,8 @@ fn push_block_sentences<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence
         }
         let spaced = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         let so_far = block.get(start..at).unwrap_or_default();
-        if spaced && (c != '.' || ends_sentence(so_far)) {
+        let behind = block.get(end..).unwrap_or_default();
+        if spaced && (c != '.' || (ends_sentence(so_far) && !is_stop_of_date(so_far, behind))) {
             push_sentence_or_points(block.get(start..end).unwrap_or_default(), item, found);
             start = end;
         }
@@ -155,6 +166,25 @@ fn ends_sentence(before_stop: &str) -> bool {
     let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
     let number = before_stop.len() <= LONGEST_NUMBER && before_stop.trim().chars().all(|c| c.is_ascii_digit());
     !(initial || number || ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// "16. März", "bis 12.3. bitte", "Do. 18.6.": a full stop within a date, not at the end of a sentence.
+fn is_stop_of_date(before_stop: &str, behind: &str) -> bool {
+    let mut words = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(');
+    let last = words.next().unwrap_or_default();
+    let behind = behind.trim_start();
+    if SHORT_DAYS.contains(&last.to_ascii_lowercase().as_str()) {
+        return behind.starts_with(|c: char| c.is_ascii_digit());
+    }
+    let is_figure = (1..=5).contains(&last.len()) && last.chars().all(|c| c.is_ascii_digit() || c == '.');
+    if !is_figure || !last.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let month: String = behind.chars().take(3).flat_map(char::to_lowercase).collect();
+    let mut led = || words.next().is_some_and(|word| BEFORE_DAY.contains(&word.to_lowercase().as_str()));
+    let goes_on = behind.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '–'));
+    let is_range = ["bis ", "und ", "oder ", "- ", "– "].iter().any(|word| behind.starts_with(word));
+    MONTHS.contains(&month.as_str()) || is_range || (goes_on && (last.contains('.') || led()))
 }
 
 fn push_sentence_or_points<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
@@ -266,6 +296,17 @@ mod tests {
         check("שלום דנה,\nתוכלי לשלוח את הדוח? תודה.", &["שלום דנה,", "תוכלי לשלוח את הדוח?", "תודה."]);
         check("Can you (1) call Paul, (2) draft it, and (3) rest?", &["call Paul", "draft it", "rest?"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn a_date_with_full_stops_is_one() {
+        check("Am 16. März um 14 Uhr. Passt das?", &["Am 16. März um 14 Uhr.", "Passt das?"]);
+        check("Bitte bis 12.3. bezahlen. Danke", &["Bitte bis 12.3. bezahlen.", "Danke"]);
+        check("Spätestens am 24. bitte.", &["Spätestens am 24. bitte."]);
+        check("Do. 18.6. um neun", &["Do. 18.6. um neun"]);
+        check("Die Reise (22. bis 26. Juni) rückt näher.", &["Die Reise (22. bis 26. Juni) rückt näher."]);
+        check("It costs 12. Pay it.", &["It costs 12.", "Pay it."]);
+        check("Bis zum 31.03. Danke", &["Bis zum 31.03.", "Danke"]);
     }
 
     #[test]

@@ -27,10 +27,11 @@ pub fn plan_forced_task(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask
 
 /// A date or time as a person types it: as precise as it was said, and the instant it means.
 pub fn parse_typed_date(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
-    date::find_due_date(&text::normalise(typed.trim()), &ReferenceTime::new(now, me)).map(|due| (due.deadline, due.at))
+    date::find_typed_due_date(&text::normalise(typed.trim()), &ReferenceTime::new(now, me))
+        .map(|due| (due.deadline, due.at))
 }
 
 /// The start of what an expression of time names, by the clock on the person's wall.
 pub fn moment(typed: &str, me: &Me, now: Instant) -> Option<chrono::NaiveDateTime> {
-    date::whole(&text::normalise(typed.trim()), &ReferenceTime::new(now, me))
+    date::find_start(&text::normalise(typed.trim()), &ReferenceTime::new(now, me))
 }

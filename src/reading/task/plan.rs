@@ -28,9 +28,7 @@ pub(in crate::reading) fn plan_task(
     base: &ReferenceTime<'_>,
 ) -> ExtractedTask {
     let clause = extract_clause(scored);
-    let due = date::find_due_date(&clause.text.to_lowercase(), base)
-        .or_else(|| scored.due_date(base).cloned())
-        .or_else(|| if alone { find_nearby_due_date(scored, annotated, base) } else { None });
+    let due = find_own_due_date(&clause, scored, alone, annotated, base);
     let money = money::find_largest_amount(&scored.sentence.normalised);
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
     let kind = choose_task_kind(scored, &clause, annotated, mail, &seen);
@@ -95,7 +93,31 @@ fn append_referent(objective: &str, about: &str) -> String {
     format!("{} ({})", objective.trim_end_matches('.'), truncate_at_word(about.trim_end_matches(['.', '!', ':']), 60))
 }
 
-/// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
+/// The time that the request names, or its sentence, or the mail around it: a vague one ("next week", "who is coming on
+/// the 5th") only when nothing else in the mail is clearer.
+fn find_own_due_date(
+    clause: &Clause,
+    scored: &ScoredSentence<'_>,
+    alone: bool,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<DueDate> {
+    let in_clause = date::find_due_date(&clause.text.to_lowercase(), base);
+    let own = in_clause.into_iter().chain(scored.due_date(base).cloned()).reduce(DueDate::clearer);
+    if own.as_ref().is_some_and(|due| due.is_limit || due.is_clear) {
+        return own;
+    }
+    let nearby = if alone { find_nearby_due_date(scored, annotated, base) } else { find_day_of_mail(annotated, base) };
+    own.into_iter().chain(nearby).reduce(DueDate::clearer)
+}
+
+/// A longer mail is no short note about one day.
+const MOST_DATED_SENTENCES: usize = 12;
+/// So many sentences before and after a request may name its time.
+const NEARBY: usize = 3;
+
+/// A limit said in a sentence of its own ("I need it by Friday"), the day of the subject, or the one day that the sentences
+/// around the request name.
 fn find_nearby_due_date(
     scored: &ScoredSentence<'_>,
     annotated: &AnnotatedMail<'_>,
@@ -103,13 +125,31 @@ fn find_nearby_due_date(
 ) -> Option<DueDate> {
     let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
     let close = |(other, scored): &(usize, &ScoredSentence<'_>)| {
-        *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3)
+        *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= NEARBY)
     };
     let others = annotated.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
-    let dues: Vec<&DueDate> = others.take(12).filter_map(|other| other.due_date(base)).collect();
+    // What the writer promises by a day is no limit for the reader.
+    let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits));
+    let dues: Vec<&DueDate> = asked.filter_map(|other| other.due_date(base)).collect();
     let limit = dues.iter().find(|due| due.is_limit);
-    let only = || if scored.has(Feature::Meeting) { dues.first() } else { None };
-    limit.or_else(only).map(|due| (*due).clone()).or_else(|| date::find_due_date(&annotated.subject, base))
+    let meeting = || if scored.has(Feature::Meeting) { dues.first() } else { None };
+    let subject = || date::find_due_date(&annotated.subject, base);
+    limit.or_else(meeting).map(|due| (*due).clone()).or_else(subject).or_else(|| find_only_day(&dues))
+}
+
+/// The one day that a mail names beside the things it asks, for each of them.
+fn find_day_of_mail(annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<DueDate> {
+    let told = annotated.sentences.iter().take(MOST_DATED_SENTENCES);
+    let told = told.filter(|other| !other.has(Feature::Commits) && !other.asks());
+    find_only_day(&told.filter_map(|other| other.due_date(base)).collect::<Vec<_>>())
+}
+
+/// The clearest of the times when all of them are on one day.
+fn find_only_day(dues: &[&DueDate]) -> Option<DueDate> {
+    let clear = || dues.iter().filter(|due| due.is_clear);
+    let first = clear().next()?;
+    let is_only = clear().all(|due| due.is_only_day && due.day() == first.day());
+    is_only.then(|| clear().map(|due| (*due).clone()).max_by_key(|due| due.deadline.len()))?
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.

@@ -25,7 +25,8 @@ pub(super) fn judge(world: &mut World) -> Verdict {
         verdict.stuck.push(format!("runs that never end: {running:?}"));
     }
     judge_the_mail(world, &mut verdict);
-    judge_what_was_sent(world, &mut verdict);
+    let asked_again = person::answers_waiting(world);
+    judge_what_was_sent(world, &asked_again, &mut verdict);
     let tasks = world.json(&["tasks", "list", "--all", "--limit", "100000"]).to_string();
     for (objective, _) in world.added.iter().filter(|(objective, forgotten)| !forgotten && !tasks.contains(objective)) {
         verdict.lost.push(format!("the task '{objective}' that was added"));
@@ -99,7 +100,9 @@ fn judge_the_mail(world: &mut World, verdict: &mut Verdict) {
     }
 }
 
-fn judge_what_was_sent(world: &World, verdict: &mut Verdict) {
+/// Compares what the transport accepted with what the person approved. An approved message whose step failed and was
+/// tried again is in the queue once more, and so not lost.
+fn judge_what_was_sent(world: &World, asked_again: &[String], verdict: &mut Verdict) {
     let accepted = world.accepted();
     verdict.sent = accepted.len();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
@@ -126,7 +129,8 @@ fn judge_what_was_sent(world: &World, verdict: &mut Verdict) {
         }
     }
     for yes in world.yeses.iter().filter(|yes| yes.is_acknowledged && yes.excused.is_none()) {
-        if !accepted.iter().any(|one| is_same(&yes.message, one)) {
+        let is_asked_again = asked_again.contains(&yes.message.answers);
+        if !is_asked_again && !accepted.iter().any(|one| is_same(&yes.message, one)) {
             verdict.lost.push(format!("approved and never sent: {yes:?}"));
         }
     }

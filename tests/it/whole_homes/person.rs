@@ -166,6 +166,21 @@ pub(super) fn observe_for_a_while(world: &mut World) {
     }
 }
 
+/// Returns which mails the messages answer that wait in the queue.
+pub(super) fn answers_waiting(world: &mut World) -> Vec<String> {
+    let items = world.json(&["hitl", "list"]);
+    let numbers: Vec<String> =
+        items.as_array().unwrap().iter().filter(|item| item["kind"] == "action").map(number).collect();
+    numbers.iter().filter_map(|number| answered_mail(&world.json(&["hitl", "show", number]))).collect()
+}
+
+/// Returns the id of the mail that the message of an item answers.
+fn answered_mail(detail: &Value) -> Option<String> {
+    let mime = detail["action"]["action"]["effect"]["message"]["mime"].as_str()?;
+    let id = mime.lines().find_map(|line| line.strip_prefix("In-Reply-To: "))?;
+    Some(id.trim_matches(['<', '>']).to_owned())
+}
+
 /// Answers what is asked about failed or doubtful effects as one who can look into the transport's spool.
 pub(super) fn settle_doubts(world: &mut World) -> bool {
     let items = world.json(&["hitl", "list"]);
@@ -173,10 +188,9 @@ pub(super) fn settle_doubts(world: &mut World) -> bool {
     for item in items.as_array().unwrap().iter().filter(|item| item["kind"] != "action") {
         let number = number(item);
         let detail = world.json(&["hitl", "show", &number]);
-        let mime = detail["action"]["action"]["effect"]["message"]["mime"].as_str().unwrap_or_default().to_owned();
-        let answers =
-            mime.lines().find_map(|line| line.strip_prefix("In-Reply-To: ")).map(|id| id.trim_matches(['<', '>']));
-        let has_left = answers.is_some_and(|id| world.accepted().iter().any(|accepted| accepted.answers == id));
+        let answers = answered_mail(&detail);
+        let has_left =
+            answers.as_ref().is_some_and(|id| world.accepted().iter().any(|accepted| accepted.answers == *id));
         // What is not about a message is a mail or a step that failed, on a full disk for instance: it is tried again.
         let word = match answers {
             Some(_) if has_left => "sent",
