@@ -32,7 +32,7 @@ pub enum DecisionChange<'a> {
     /// Opens a decided item again.
     ReopenItem,
     /// Stores the approval and lets the effect go, unless the effect waits for nobody any more.
-    Grant(Grant<'a>),
+    Grant(ApprovalGrant<'a>),
     /// Takes the approval back and parks the effect again, unless its grace is over.
     Revoke {
         action: &'a Action,
@@ -112,7 +112,7 @@ pub enum DecisionChange<'a> {
 
 /// An approval as it is stored, and the state in which its effect waits for its time.
 #[derive(Debug, Clone)]
-pub struct Grant<'a> {
+pub struct ApprovalGrant<'a> {
     pub action: &'a Action,
     pub item_id: ItemId,
     pub sha256: String,
@@ -126,7 +126,7 @@ pub struct Grant<'a> {
     pub state: OutboxState,
 }
 
-impl Grant<'_> {
+impl ApprovalGrant<'_> {
     /// Returns the state of the effect after the approval.
     pub const fn next_state(&self) -> OutboxState {
         if self.release_at.is_some() { OutboxState::Held } else { OutboxState::Ready }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::{execute, nightly::correction, outbox, parse_column, query_first_readable, query_optional};
 use crate::{
-    approval::{Grant, refuse_revocation},
+    approval::{ApprovalGrant, refuse_revocation},
     model::{
         Action, ActionId, Approval, Instant, ItemId, ItemRow, OutboxRow, OutboxState, ReevaluatedAction,
         nightly::CorrectionKind,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Stores an approval and lets its effect go, after its grace. Refused when the effect waits for nobody any more.
-pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>, who: &str) -> Result<()> {
+pub(in crate::store::table) fn grant(connection: &Connection, grant: &ApprovalGrant<'_>, who: &str) -> Result<()> {
     let action_id = grant.action.action_id.to_string();
     let at = grant.granted_at.to_string();
     let sql = "INSERT OR REPLACE INTO approval (action_id, item_id, sha256, epoch, door, who, granted_at, expires_at, used_at)
