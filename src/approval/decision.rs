@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::change::{DecisionChange, DecisionError, Grant, TaskChange, not_approved};
+use super::change::{ApprovalGrant, DecisionChange, DecisionError, TaskChange, not_approved};
 use crate::model::{
     Action, ActionMove, ApprovalUse, Decision, DecisionKind, ItemKind, ItemRow, MailId, NodeName, OutboxRow,
     OutboxState, TaskId, TaskRow, TaskStatus, action::ComposedMessage, nightly::CorrectionKind,
@@ -81,7 +81,7 @@ pub fn approve_action<'a>(
     if action.effect.message().is_some_and(ComposedMessage::has_gap) {
         return refused("its text has a gap (…) that only you can fill; edit it first");
     }
-    let grant = Grant {
+    let grant = ApprovalGrant {
         action,
         item_id: item.item_id,
         sha256: row.sha256.clone(),

@@ -14,7 +14,7 @@ mod task_edit;
 mod tests;
 
 pub use action_item::{bind_approval_terms, new_approval_item};
-pub use change::{DecisionChange, DecisionError, Grant, TaskChange};
+pub use change::{ApprovalGrant, DecisionChange, DecisionError, TaskChange};
 pub use decision::{
     DecisionSubject, approve_action, confirm_sent, decide_mail, decide_proposal, decide_step, manual_step_name,
     redo_step, refuse_revocation, reject_action, reject_by_person, replace_action, revoke_approval,

@@ -33,7 +33,7 @@ pub(crate) fn parse_addresses(headers: &Headers<'_>, field: &str) -> AddressList
         }
         let line = field_parser_input(value, FIELD_BYTES);
         if let HeaderValue::Address(list) = MessageStream::new(&line).parse_address() {
-            let mut written = WrittenField { bytes: &line, at: 0 };
+            let mut written = RawAddressField { bytes: &line, at: 0 };
             for one in list.iter() {
                 people.add(one, &mut written);
             }
@@ -43,12 +43,12 @@ pub(crate) fn parse_addresses(headers: &Headers<'_>, field: &str) -> AddressList
 }
 
 /// A field as it was written, and how far its addresses have been found in it.
-struct WrittenField<'a> {
+struct RawAddressField<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl WrittenField<'_> {
+impl RawAddressField<'_> {
     /// Returns whether the address occurs literally in the field, after those found before. The parser drops comments
     /// and backslashes, and so can make one address of another.
     fn contains_next(&mut self, address: &str) -> bool {
@@ -70,7 +70,7 @@ impl WrittenField<'_> {
 
 impl AddressList {
     /// Adds a person, without an address if the one that the parser returns was not written like that.
-    fn add(&mut self, one: &mail_parser::Addr<'_>, written: &mut WrittenField<'_>) {
+    fn add(&mut self, one: &mail_parser::Addr<'_>, written: &mut RawAddressField<'_>) {
         if self.addresses.len() >= RECIPIENTS {
             self.total += 1;
             return;

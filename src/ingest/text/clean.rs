@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    notice::{Place, cut_notices},
+    notice::{NoticePlace, cut_notices},
     quote, signature,
 };
 use crate::{followup::fingerprint, model::Fingerprint};
@@ -24,11 +24,11 @@ pub struct Cleaned {
 pub fn clean_body(body: &str, subject: &str) -> Cleaned {
     let lines: Vec<&str> = body.lines().collect();
     let split = quote::split_quotes(&lines, subject);
-    let (own, mut notices) = cut_notices(&split.own, Place::End);
+    let (own, mut notices) = cut_notices(&split.own, NoticePlace::End);
     let own: Vec<&str> = own.iter().map(Cow::as_ref).collect();
     let end = signature::find_signature(&own).unwrap_or(own.len());
     let (own, under) = own.split_at_checked(end).unwrap_or((&own, &[]));
-    let (forwarded, of_forwarded) = cut_notices(&split.forwarded, Place::Anywhere);
+    let (forwarded, of_forwarded) = cut_notices(&split.forwarded, NoticePlace::Anywhere);
     notices.extend(of_forwarded);
     let mut reply = join_lines(own);
     append_paragraph(&mut reply, &join_lines(&forwarded.iter().map(Cow::as_ref).collect::<Vec<_>>()));

@@ -20,7 +20,7 @@ pub(super) fn header_block_len(lines: &[&str]) -> Option<usize> {
     if first == Kind::Field {
         return None;
     }
-    let mut block = Block::default();
+    let mut block = HeaderBlock::default();
     let mut len = 0;
     let (mut others, mut empty) = (0, false);
     for (at, line) in lines.iter().take(BLOCK_LINES).enumerate() {
@@ -57,12 +57,12 @@ pub(super) fn parse_field(line: &str) -> Option<(Kind, &str)> {
 
 /// What a block names so far.
 #[derive(Default)]
-struct Block {
+struct HeaderBlock {
     kinds: Vec<Kind>,
     has_address: bool,
 }
 
-impl Block {
+impl HeaderBlock {
     fn add(&mut self, kind: Kind, value: &str) {
         // `From: 3 May` is a time span.
         let is_number = value.starts_with(|c: char| c.is_ascii_digit()) && !value.contains('@');
@@ -88,7 +88,7 @@ fn is_run_together(line: &str) -> bool {
     if line.len() >= MAX_RUN_TOGETHER_BYTES {
         return false;
     }
-    let mut block = Block::default();
+    let mut block = HeaderBlock::default();
     for word in line.split_whitespace().filter(|word| word.trim_end_matches('*').ends_with(':')) {
         if let Some(kind) = WORDS.field(fold(word).trim_matches(['*', ':'])) {
             block.add(kind, "");

@@ -28,7 +28,7 @@ const MIN_RULE_CHARS: usize = 20;
 
 /// Where footers are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NoticePlace {
     /// At the end, as under a sender's own words.
     End,
     /// Anywhere, as in a forwarded mail that may hold several.
@@ -36,7 +36,7 @@ pub(super) enum Place {
 }
 
 /// Returns the lines without notices and footers, and what was cut.
-pub(super) fn cut_notices<'a>(lines: &[&'a str], place: Place) -> (Vec<Cow<'a, str>>, Vec<&'a str>) {
+pub(super) fn cut_notices<'a>(lines: &[&'a str], place: NoticePlace) -> (Vec<Cow<'a, str>>, Vec<&'a str>) {
     let mut sweep = Sweep::new(lines, place);
     sweep.cut_list_footer(lines);
     sweep.cut_legal_notices();
@@ -52,11 +52,11 @@ struct Sweep<'a> {
     may_start: Vec<bool>,
     /// For each sentence.
     cut: Vec<bool>,
-    place: Place,
+    place: NoticePlace,
 }
 
 impl<'a> Sweep<'a> {
-    fn new(lines: &[&'a str], place: Place) -> Self {
+    fn new(lines: &[&'a str], place: NoticePlace) -> Self {
         let segments = Segments::new(lines);
         let may_start = segments.all.iter().map(|segment| may_start_notice(segments.head(segment))).collect();
         let cut = vec![false; segments.all.len()];
@@ -176,8 +176,8 @@ impl<'a> Sweep<'a> {
     /// The first sentence of the lines in which footers are looked for.
     fn footer_start(&self) -> usize {
         let above = match self.place {
-            Place::Anywhere => 0,
-            Place::End => self.segments.filled_lines.saturating_sub(FOOTER_LINES),
+            NoticePlace::Anywhere => 0,
+            NoticePlace::End => self.segments.filled_lines.saturating_sub(FOOTER_LINES),
         };
         self.segments.all.partition_point(|segment| segment.filled_above < above)
     }

@@ -6,7 +6,7 @@ use super::*;
 fn check(marked: &str) {
     let text = marked.replace('§', "");
     let lines: Vec<&str> = text.lines().collect();
-    let (kept, cut) = cut_notices(&lines, Place::End);
+    let (kept, cut) = cut_notices(&lines, NoticePlace::End);
     let own = marked.split('§').next().unwrap_or_default().trim_end();
     assert_eq!(kept.join("\n").trim_end(), own, "cut {cut:?} of {marked}");
     assert_eq!(cut.is_empty(), !marked.contains('§'), "{marked}");
@@ -119,7 +119,7 @@ fn warnings_above_the_words_are_cut() {
     ] {
         let text = format!("{banner}\n\nPlease send the list.");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(cut_notices(&lines, Place::End).0.join("\n").trim(), "Please send the list.", "{banner}");
+        assert_eq!(cut_notices(&lines, NoticePlace::End).0.join("\n").trim(), "Please send the list.", "{banner}");
     }
 }
 
@@ -176,7 +176,7 @@ fn own_words_stay() {
 fn own_words_beside_a_notice_stay() {
     let text = "Please pay. Sent from my iPhone\n\nThis e-mail is confidential and intended for the addressee only. Send me the contract.\n\nAnd call Dana.";
     let lines: Vec<&str> = text.lines().collect();
-    let (kept, cut) = cut_notices(&lines, Place::End);
+    let (kept, cut) = cut_notices(&lines, NoticePlace::End);
     assert_eq!(kept.join("\n"), "Please pay.\n\nSend me the contract.\n\nAnd call Dana.");
     assert_eq!(cut.len(), 2, "{cut:?}");
 }
@@ -185,6 +185,6 @@ fn own_words_beside_a_notice_stay() {
 fn a_forwarded_mail_is_swept_throughout() {
     let text = format!("Pay this.\nSent from my iPhone\n\n{}", "More words.\n".repeat(60));
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(cut_notices(&lines, Place::Anywhere).1, ["Sent from my iPhone"]);
-    assert!(cut_notices(&lines, Place::End).1.is_empty());
+    assert_eq!(cut_notices(&lines, NoticePlace::Anywhere).1, ["Sent from my iPhone"]);
+    assert!(cut_notices(&lines, NoticePlace::End).1.is_empty());
 }

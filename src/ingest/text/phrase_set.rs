@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 #[derive(Debug, Default)]
 pub(super) struct PhraseSet {
     /// In the order of their bytes.
-    phrases: Vec<Phrase>,
+    phrases: Vec<ClientPhrase>,
     /// The first bytes of each, in order: most texts begin with none of them, and are not looked at closely.
     stems: Vec<u32>,
     /// Those with a `*` as a word of its own, by their words.
@@ -18,7 +18,7 @@ pub(super) struct PhraseSet {
 }
 
 #[derive(Debug)]
-struct Phrase {
+struct ClientPhrase {
     text: String,
     any_ending: bool,
     languages: Languages,
@@ -52,7 +52,7 @@ pub(super) struct Start {
 impl PhraseSet {
     pub(super) fn new(phrases: &[(&str, Languages)]) -> Self {
         let mut set = Self::default();
-        let mut by_text: BTreeMap<String, Phrase> = BTreeMap::new();
+        let mut by_text: BTreeMap<String, ClientPhrase> = BTreeMap::new();
         for (phrase, languages) in phrases {
             let folded = fold(phrase);
             if folded.split(' ').any(|word| word == "*") {
@@ -61,7 +61,7 @@ impl PhraseSet {
             }
             let text = folded.trim_end_matches('*').to_owned();
             let known = by_text.entry(text.clone());
-            let known = known.or_insert(Phrase { text, any_ending: false, languages: Languages::default() });
+            let known = known.or_insert(ClientPhrase { text, any_ending: false, languages: Languages::default() });
             known.any_ending |= folded.ends_with('*');
             known.languages.0 |= languages.0;
         }
@@ -72,7 +72,7 @@ impl PhraseSet {
     }
 
     /// Returns the longest phrase whose letters are the first of a folded text, be it inside a word.
-    fn longest_prefix(&self, text: &str) -> Option<&Phrase> {
+    fn longest_prefix(&self, text: &str) -> Option<&ClientPhrase> {
         if !self.may_start(text) {
             return None;
         }
@@ -117,7 +117,7 @@ impl PhraseSet {
         listed.or_else(|| self.with_gap.iter().find(|(phrase, _)| is_with_gap(text, phrase)).map(|found| found.1))
     }
 
-    fn find_listed(&self, text: &str) -> Option<&Phrase> {
+    fn find_listed(&self, text: &str) -> Option<&ClientPhrase> {
         let at = self.phrases.binary_search_by(|phrase| phrase.text.as_str().cmp(text)).ok()?;
         self.phrases.get(at)
     }
@@ -127,7 +127,7 @@ impl PhraseSet {
     }
 
     /// Returns the phrases that stand in a folded text as whole words, by their number.
-    fn find_inside<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a Phrase)> {
+    fn find_inside<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a ClientPhrase)> {
         let automaton = self.automaton.get_or_init(|| self.build_automaton()).as_ref();
         let hits = automaton.into_iter().flat_map(move |automaton| automaton.find_iter(text));
         hits.filter_map(move |hit| {

@@ -216,7 +216,7 @@ impl CharKind {
         sorts
     };
 
-    /// Of the character at a place, with its length. Almost all are ASCII, and not decoded.
+    /// Returns the kind and the length of the character at a place. Almost all are ASCII, and not decoded.
     #[inline]
     fn classify_at(plain: &str, bytes: &[u8], at: usize) -> Option<(Self, usize)> {
         let byte = *bytes.get(at)?;

@@ -23,7 +23,7 @@ mod head {
     text_enum! {
         /// A question answered by a sum of weights.
         Head {
-            /// Of one sentence: does it ask for something?
+            /// Does a sentence ask for something?
             Asks = "asks",
             Urgent = "urgent",
             Wants = "wants",
@@ -73,7 +73,7 @@ pub(in crate::reading) struct WeightTable {
     rows: Vec<SignalWeights>,
     /// Which row is a key's.
     index_by_key: HashMap<u64, usize, BuildHasherDefault<IdentityHasher>>,
-    /// Of the keys above: two of three that are asked for are not there.
+    /// A filter over the keys: two of three keys that are looked up are not there.
     key_filter: BloomFilter<16_384>,
     biases: HeadWeights,
     /// What each feature says about asking, by its number: every sentence wants to know.

@@ -44,7 +44,7 @@ struct Lexicon {
     /// None only if the embedded file were unusable; a test pins that it is not.
     automaton: Option<NFA>,
     phrases: Vec<Phrase>,
-    /// Of the phrases that only stand at the head of a sentence.
+    /// The filter of the phrases that only match at the start of a sentence.
     sentence_start_prefilter: PhrasePrefilter,
     anywhere_prefilter: PhrasePrefilter,
     weights: Vec<f64>,

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::{execute, nightly::correction, outbox, parse_column, query_first_readable, query_optional};
 use crate::{
-    approval::{Grant, refuse_revocation},
+    approval::{ApprovalGrant, refuse_revocation},
     model::{
         Action, ActionId, Actor, Approval, Instant, ItemId, ItemRow, OutboxRow, OutboxState, ReevaluatedAction,
         nightly::CorrectionKind,
@@ -22,7 +22,7 @@ use crate::{
 
 /// Stores an approval and releases its effect, at once or into its grace. Refused when the effect no longer waits for
 /// an approval.
-pub(in crate::store::table) fn grant(connection: &Connection, grant: &Grant<'_>, who: Actor) -> Result<()> {
+pub(in crate::store::table) fn grant(connection: &Connection, grant: &ApprovalGrant<'_>, who: Actor) -> Result<()> {
     let action_id = grant.action.action_id.to_string();
     let at = grant.granted_at.to_string();
     let sql = "INSERT OR REPLACE INTO approval (action_id, item_id, sha256, epoch, door, who, granted_at, expires_at, used_at)
