@@ -92,10 +92,12 @@ fn data_goes_to_stdout_without_colours_and_complaints_to_stderr() {
     let home = TestHome::real_time(Kind::Samples);
     for command in [&["once"][..], &["tasks"], &["doctor"], &["why", "1"]] {
         let answered = home.run(command);
-        assert!(!answered.out.contains('\u{1b}') && answered.err.is_empty(), "{command:?}: {}", answered.err);
+        // A reminder of the samples may fall due while this runs.
+        let complains = answered.err.lines().any(|line| !line.starts_with("Due now: "));
+        assert!(!answered.out.contains('\u{1b}') && !complains, "{command:?}: {}", answered.err);
     }
     let missing = home.run(&["tasks", "show", "999"]);
-    assert!(missing.out.is_empty() && missing.err.starts_with("adjutant: there is no task '999'"), "{}", missing.err);
+    assert!(missing.out.is_empty() && missing.err.contains("adjutant: there is no task '999'"), "{}", missing.err);
 }
 
 #[test]
