@@ -29,59 +29,29 @@ impl DecisionError {
 #[derive(Debug, Clone)]
 pub enum DecisionChange<'a> {
     /// Closes the item as void.
-    VoidItem {
-        why: String,
-    },
+    VoidItem { why: String },
     /// Opens a decided item again.
     ReopenItem,
     /// Stores the approval and releases the effect. Refused when the effect no longer waits for an approval.
     Grant(ApprovalGrant<'a>),
-    Revoke {
-        action: &'a Action,
-        state: OutboxState,
-    },
     /// Deletes the approval and parks the effect again. Refused when its grace is over.
+    Revoke { action: &'a Action, state: OutboxState },
     /// Voids one effect.
-    VoidAction {
-        action: &'a Action,
-        why: String,
-    },
+    VoidAction { action: &'a Action, why: String },
     /// Voids the pending effects of the task. One that may be leaving already is marked, so that it is not begun again.
-    VoidActionsOfTask {
-        row: &'a TaskRow,
-        why: String,
-    },
+    VoidActionsOfTask { row: &'a TaskRow, why: String },
     /// Moves an effect to another state.
     MoveAction(Box<ActionMove>),
     /// Records that a person wanted another effect, for the nightly job.
-    RecordCorrection {
-        action: &'a Action,
-        kind: CorrectionKind,
-        from: &'static str,
-        to: &'static str,
-        why: String,
-    },
+    RecordCorrection { action: &'a Action, kind: CorrectionKind, from: &'static str, to: &'static str, why: String },
     /// Moves a task that waits for a person to `IN_PROGRESS`. Any other task stays as it is.
-    ResumeTask {
-        task_id: TaskId,
-        why: String,
-    },
+    ResumeTask { task_id: TaskId, why: String },
     /// Moves the task of the action from `IN_PROGRESS` back to `WAITING_HITL`. Any other task stays as it is.
-    SuspendTask {
-        action: &'a Action,
-        why: &'static str,
-    },
+    SuspendTask { action: &'a Action, why: &'static str },
     /// Changes fields of the task, as one new revision.
-    ChangeTask {
-        task_id: TaskId,
-        changes: Vec<TaskChange>,
-    },
+    ChangeTask { task_id: TaskId, changes: Vec<TaskChange> },
     /// Moves the task to a final status, and voids its pending effects and items.
-    EndTask {
-        row: &'a TaskRow,
-        to: TaskStatus,
-        why: String,
-    },
+    EndTask { row: &'a TaskRow, to: TaskStatus, why: String },
     /// Opens a short run that resumes the task at this step.
     OpenRun {
         task_id: TaskId,
@@ -91,27 +61,15 @@ pub enum DecisionChange<'a> {
         approved: Option<&'a Action>,
     },
     /// Appends a line about the effect to the audit chain.
-    AuditAction {
-        action: &'a Action,
-        detail: &'static str,
-        act: &'static str,
-    },
+    AuditAction { action: &'a Action, detail: &'static str, act: &'static str },
     /// Ends the decision runs of the task that are still running.
-    EndDecisionRuns {
-        task_id: TaskId,
-        why: &'static str,
-    },
+    EndDecisionRuns { task_id: TaskId, why: &'static str },
     /// Turns a proposed edit of the rules down. The same edit is proposed again only after newer corrections.
-    RejectProposal {
-        why: String,
-    },
+    RejectProposal { why: String },
     /// Processes the mail again in a new run.
     RetryMail(MailId),
     /// Records that the mail opens no task.
-    CloseMail {
-        mail_id: MailId,
-        why: String,
-    },
+    CloseMail { mail_id: MailId, why: String },
 }
 
 /// An approval as it is stored, with what decides when its effect is released.

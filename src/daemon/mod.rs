@@ -38,8 +38,8 @@ struct DaemonContext {
 impl DaemonContext {
     /// Reports an event to the interface.
     fn send_event(&self, event: WorkerEvent) {
-        drop(self.events.send(event));
         // The receiver may be gone already; everything in the event is in the database.
+        drop(self.events.send(event));
     }
 
     /// Reports the first pass, and starts the loops that run until the daemon stops.

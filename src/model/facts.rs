@@ -23,7 +23,7 @@ text_enum! {
     UrgencyOrigin { BuiltIn = "built_in", Model = "model" }
 }
 
-/// The facts of one mail or task. A field that a mail does not name is none or empty, never guessed.
+/// What a mail was read as. Its text is one word, the same in JSON, in the database and in rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FactsKind {
     /// A mail with tasks, before the facts are those of one of them. Never stored.
@@ -75,6 +75,8 @@ impl<'de> Deserialize<'de> for FactsKind {
         Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
+
+/// The facts of one mail or task. A field that a mail does not name is none or empty, never guessed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Lower-case address of the sender.

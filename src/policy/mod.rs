@@ -138,12 +138,14 @@ pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) 
     same.then(|| Box::new(ApprovedAction { action, class }))
 }
 
-/// Returns whether the allow-list lets the message go without asking. An entry stands for one person: the verified
-/// sender of the mail at hand must be that person, and every recipient that sender or the person themselves, because
-/// anyone else in the mail is whatever its author put there. Words of a model are always shown first.
+/// Returns whether an approval was given for exactly this action. An action that cannot be encoded has no approval.
 fn is_for(approval: &Approval, action: &Action) -> bool {
     action.sha256().is_ok_and(|sha256| sha256 == approval.sha256)
 }
+
+/// Returns whether the allow-list lets the message go without asking. An entry stands for one person: the verified
+/// sender of the mail at hand must be that person, and every recipient that sender or the person themselves, because
+/// anyone else in the mail is whatever its author put there. Words of a model are always shown first.
 fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
     let Some(sender) = recipient::normalise_address(&mail.from.addr) else { return false };

@@ -23,7 +23,7 @@ use crate::{
 /// A version to be made: both files, and what is stored with them.
 pub(in crate::app) struct RulesVersionDraft {
     pub(in crate::app) files: RulesFiles,
-    /// Who makes it: `night`, `approval` or `rollback`.
+    /// Who makes the version.
     pub(in crate::app) who: Actor,
     pub(in crate::app) run_id: String,
     pub(in crate::app) why: String,
@@ -243,7 +243,7 @@ fn check_unchanged(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutco
     Ok(if read_or_empty(path)? == bytes { FileReplaceOutcome::Done } else { FileReplaceOutcome::ChangedMeanwhile })
 }
 
-/// Returns the entry changes as stored with an intended version, so that a restart can complete it.
+/// What a version changes about the learned entries, as stored under `keep` in its edits.
 #[derive(Serialize, Deserialize)]
 struct EntryChanges {
     learned: Vec<LearnedEntryRow>,
@@ -253,20 +253,21 @@ struct EntryChanges {
     closes_proposal: Option<ItemId>,
 }
 
-/// Returns the entry changes that were stored with a version.
+/// Returns the entry changes as stored with an intended version, so that a restart can complete it.
 fn encode_entry_changes(keep: &LiveRulesVersion) -> serde_json::Result<Value> {
     let LiveRulesVersion { version: _, learned, retired, unlearned, closes_proposal } = keep.clone();
     serde_json::to_value(EntryChanges { learned, retired, unlearned, closes_proposal })
 }
 
-/// Returns the learned entries that a version added or changed.
+/// Returns the entry changes that were stored with a version; a version that a person wrote changes nothing.
 fn decode_entry_changes(row: &RulesVersionRow) -> serde_json::Result<LiveRulesVersion> {
     let version = row.version;
     let Some(keep) = row.edits.get("keep") else { return Ok(LiveRulesVersion { version, ..Default::default() }) };
     let EntryChanges { learned, retired, unlearned, closes_proposal } = EntryChanges::deserialize(keep)?;
     Ok(LiveRulesVersion { version, learned, retired, unlearned, closes_proposal })
 }
-/// Returns what a version remembers about its entries; nothing, where that cannot be read.
+
+/// Returns the learned entries that a version added or changed; none where they cannot be read.
 pub(in crate::app) fn learned_entries_of(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
     decode_entry_changes(version).map(|changes| changes.learned).unwrap_or_default()
 }

@@ -79,8 +79,9 @@ pub struct Subtask {
 }
 
 impl TaskContext {
-    /// Returns whether the mail of the task carries a warning of this kind, for example `phishing`.
+    /// The key of the mail's warnings; absent when there are none.
     pub const WARNINGS: &'static str = "warnings";
+
     /// Returns whether the reading of the mail warned of this. Warnings that cannot be read count as every kind, so that
     /// a task without a readable answer is treated like phishing.
     pub fn has_warning(&self, kind: WarningKind) -> bool {

@@ -1,7 +1,7 @@
 //! The steps of each kind of task, in order.
 //!
 //! Owns which steps a task is born with. A step named after a tool is the agent's, any other the person's. No template
-//! archives anything, and none sends: until the tools for that exist, `send_…` steps are the person's.
+//! archives anything, and every step that sends asks for approval first.
 
 use crate::model::TaskKind;
 

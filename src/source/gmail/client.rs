@@ -4,7 +4,7 @@
 //! A call has this form:
 //!
 //! ```text
-//! client.ask(price::READ, async |hub, heard| hub.users()…add_scope(SCOPE).delegate(heard).doit().await)
+//! client.call(price::READ, async |hub, heard| hub.users()…add_scope(SCOPE).delegate(heard).doit().await)
 //! ```
 //!
 //! Every call must name its scope: the default of the generated client is the scope of an add-on, which
@@ -83,7 +83,7 @@ impl GmailClient {
         self.caller.quota()
     }
 
-    /// Makes an idempotent call, with retries. See [`ApiCaller::ask`].
+    /// Makes an idempotent call, with retries. See [`ApiCaller::call`].
     pub fn call<T>(
         &self,
         price: CallPrice,

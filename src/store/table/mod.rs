@@ -43,8 +43,7 @@ where
     text.map(|text| text.parse().map_err(|error| unreadable_column_error(column, error))).transpose()
 }
 
-/// Returns SQL for a value in a JSON column; null where there is none. The check is needed because one row with invalid
-/// JSON would fail the whole statement.
+/// Reads a column that holds an empty text where there is no value yet.
 fn parse_column_unless_empty<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
 where
     T: FromStr,
@@ -52,6 +51,9 @@ where
 {
     if row.get_ref(column)?.as_str()?.is_empty() { Ok(None) } else { parse_column(row, column).map(Some) }
 }
+
+/// Returns SQL for a value in a JSON column; null where there is none. The check is needed because one row with invalid
+/// JSON would fail the whole statement.
 fn json_extract_sql(column: &str, path: &str) -> String {
     format!("CASE WHEN json_valid({column}) THEN json_extract({column}, '{path}') END")
 }

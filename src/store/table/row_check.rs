@@ -40,10 +40,12 @@ fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
     text.parse::<T>().err().map(|error| error.to_string())
 }
 
-/// Checks a text column that holds JSON of a type.
+/// Checks a text column that is empty until there is a value.
 fn check_parses_or_empty<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
     if text.is_empty() { None } else { check_parses::<T>(text) }
 }
+
+/// Checks a text column that holds JSON of a type.
 fn check_json<T: DeserializeOwned>(text: &str) -> Option<String> {
     serde_json::from_str::<T>(text).err().map(|error| error.to_string())
 }

@@ -25,7 +25,6 @@ use crate::{
     },
 };
 
-/// The name of the intake in the history, when it takes back tasks that the beginning of a mail opened.
 /// The reason of a message that left the mailbox before it was read.
 const GONE_REASON: &str = "left the mailbox before it was read";
 
@@ -229,12 +228,13 @@ fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instan
         .map(drop)
 }
 
-/// Stores the outcome of a mail. A flag in the reason is kept, and the new reason is appended to it.
+/// Notes what is odd about a mail that is yet to be worked. Every later reason is appended to it.
 fn flag_mail(connection: &Connection, mail_id: MailId, reason: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE ledger SET reason = ?2, flagged = 1, updated_at = ?3 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, reason, at.to_string()), "flagging a mail").map(drop)
 }
-/// Writes the ledger's answer. What a flagged mail was flagged for stays in front of the reason.
+
+/// Stores the outcome of a mail. The reason of a flagged mail is kept, and the new reason is appended to it.
 pub(in crate::store) fn record_outcome(
     connection: &Connection,
     mail_id: MailId,

@@ -11,8 +11,9 @@ use crate::{
     },
 };
 
-/// The JSON path of the message text in an action.
+/// The steps that write a message of the agent's own: no answers to invitations, and no forwarded mail.
 const MESSAGE_STEPS: &str = "('send_reply', 'send_mail', 'send_calendar_invite')";
+/// The JSON path of the message text in an action.
 const BODY: &str = "$.effect.message.body";
 
 impl NightlyReader<'_> {

@@ -168,8 +168,7 @@ pub(in crate::store) fn record_task_fingerprints(
     for fingerprint in fingerprints {
         if fingerprint.kind().names_sender() {
             // Different people may write the same sentence. Only a fingerprint that includes the sender identifies a
-            // request.
-            // A mail may open several tasks, which share its text.
+            // request. A mail may open several tasks, which share its text.
             let sql = "SELECT t.task_id FROM task_mark m JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)
                        WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
                        ORDER BY t.task_id LIMIT ?4";
