@@ -75,7 +75,7 @@ pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
             Ok(worker) => break run_once_here(worker, screen).await?,
             Err(WorkerLockHeld { pid }) => {
                 if !screen.is_json {
-                    screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
+                    screen.print_line(&format!("Another adjutant (process {pid}) is running; asked it to look."))?;
                 }
                 let Some(report) = app.worker().send_request(RequestKind::Once).await? else { continue };
                 screen.print_json_or(&report, |screen| print_daemon_reply(screen, &report))?;

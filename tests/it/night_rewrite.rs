@@ -418,7 +418,7 @@ fn beside_a_daemon_a_request_is_left_and_answered() {
     let daemon = home.daemon();
     let answered = home.run(&["reflect"]);
     assert_eq!(answered.code, 0, "{}", answered.err);
-    assert!(answered.out.contains("is at work") && answered.out.contains("1 learned"), "{}", answered.out);
+    assert!(answered.out.contains("is running; asked it") && answered.out.contains("1 learned"), "{}", answered.out);
     assert!(fs::read_to_string(home.home().rules_file()).unwrap().contains("ann@shop.example"));
     let again = home.json(&["reflect"]);
     assert_eq!(again["state"], "done", "{again}");
