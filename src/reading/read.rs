@@ -26,6 +26,7 @@ use crate::reading::{
         own_mail,
         plan::{new_task, objective_writer, plan_invoice_task, plan_task, set_due_date_and_steps},
         urgency::estimate_urgency,
+        wording::Template,
     },
 };
 
@@ -65,7 +66,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
         meeting,
         personal: bearing.predicted_class() == PredictedClass::Personal,
         spam: bearing.is_positive(Head::Spam),
-        language: page.language.to_owned(),
+        language: page.language.to_string(),
     }
 }
 
@@ -126,9 +127,7 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
     let voice = objective_writer(mail, page);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
     let mut task = new_task(TaskKind::Invitation, mail, what);
-    let (english, hebrew) =
-        (format!("Answer {}'s invitation", voice.person), format!("לענות להזמנה של {}", voice.person));
-    task.objective = voice.write_with_lead(&english, &hebrew, what);
+    task.objective = voice.fill(Template::Invitation, what);
     task.due_at = invite.start;
     task.deadline = invite.start.map(|start| start.to_string());
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
@@ -144,9 +143,7 @@ fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let voice = objective_writer(mail, page);
     let mut task = new_task(TaskKind::Alert, mail, evidence);
-    let (english, hebrew) =
-        (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
-    task.objective = voice.write_with_lead(&english, &hebrew, evidence);
+    task.objective = voice.fill(Template::Alert, evidence);
     if let Some(money) =
         page.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
     {
@@ -267,8 +264,7 @@ fn read_stated_deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceT
     let scored = page.first_sentence_with(Feature::Deadline)?;
     let due = scored.due_date(base)?.clone();
     let mut task = new_task(TaskKind::Deadline, mail, scored.sentence.raw);
-    task.objective =
-        objective_writer(mail, page).write_with_lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
+    task.objective = objective_writer(mail, page).fill(Template::Deadline, scored.sentence.raw);
     set_due_date_and_steps(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", truncate_at_word(scored.sentence.raw, 120));
     Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))

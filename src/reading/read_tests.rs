@@ -27,7 +27,7 @@ fn address(addr: &str) -> Address {
 }
 
 /// Written on Tuesday 16 June 2026.
-fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
+pub(super) fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
     Mail {
         from: address(from),
         to: vec![address(to)],
@@ -38,7 +38,7 @@ fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
     }
 }
 
-fn check(mail: &Mail, expected: &[&str]) {
+pub(super) fn check(mail: &Mail, expected: &[&str]) {
     let me = me();
     let now = "2026-06-16T09:00:00Z".parse().unwrap();
     let reading = read(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });

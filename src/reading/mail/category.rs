@@ -4,8 +4,9 @@
 
 use crate::model::{Mail, reading::NoTask};
 use crate::reading::{
+    language::Language,
     learned::{Bearing, Head, PredictedClass},
-    lexicon::Feature,
+    lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
 };
@@ -124,6 +125,17 @@ fn categorise_promotion(
     let wanted = matches!(bearing.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
     let by_likeness = bearing.predicted_class() == PredictedClass::Promotes || bearing.logit(Head::Spam) > SURE_SPAM;
+    // What was learned of mails is English: another one is like those that sell only where it says so itself.
+    let says_so = page.features().has_any(&[
+        Feature::Advert,
+        Feature::Sells,
+        Feature::Spam,
+        Feature::Scam,
+        Feature::Lure,
+        Feature::Credentials,
+    ]);
+    let is_learned = matches!(page.language, Language::English | Language::Hebrew);
+    let by_likeness = by_likeness && (is_learned || says_so);
     let doubtful = !by_words
         && bearing.logit(Head::Promotes) < DOUBTFUL_PROMOTION
         && page.sentences.iter().any(|scored| scored.asks_outright());
@@ -160,9 +172,12 @@ fn categorise_receipt(page: &AnnotatedMail<'_>) -> Option<MailCategory> {
 
 /// A calendar or a person takes something back in the subject.
 fn find_cancellation(subject: &str) -> Option<&str> {
-    const WORDS: &[&str] =
-        &["cancelled:", "canceled:", "cancelled event", "canceled event", "בוטל:", "בוטלה:", "ביטול:"];
-    WORDS.iter().find(|word| subject.starts_with(**word)).map(|word| word.trim_end_matches(':'))
+    let lists = [Language::English, Language::German].map(|it| Lexicon::of(it).words(WordList::Cancellations));
+    lists
+        .into_iter()
+        .flatten()
+        .find(|word| subject.starts_with(word.as_str()))
+        .and_then(|word| subject.get(..word.trim_end_matches(':').len()))
 }
 
 /// Something is to be paid or done by a day: a machine may say so.

@@ -12,3 +12,4 @@ pub(super) mod plan;
 mod task_kind;
 mod template;
 pub(super) mod urgency;
+pub(super) mod wording;

@@ -6,6 +6,7 @@
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 use crate::reading::{
     date::{self, DueDate, ReferenceTime},
+    language::Language,
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
@@ -77,8 +78,7 @@ fn find_due_date_of(kind: TaskKind, scored: &ScoredSentence<'_>, base: &Referenc
 }
 
 fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
-    let hebrew = page.language == "he";
-    let voice = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
+    let voice = ObjectiveWriter { person: "yourself", subject: "", language: page.language };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let after = |feature: Feature| {
         let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
@@ -108,9 +108,10 @@ fn read_promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'
         return None;
     }
     let other = mail.to.first().map_or("them", |address| address.label());
-    let hebrew = page.language == "he";
+    let hebrew = page.language == Language::Hebrew;
     let text = if hebrew { said.clone() } else { replace_you_with_name(what, other) };
-    Some((TaskKind::Commitment, ObjectiveWriter { person: other, is_hebrew: hebrew }.write_verbatim(&text)))
+    let voice = ObjectiveWriter { person: other, subject: "", language: page.language };
+    Some((TaskKind::Commitment, voice.write_verbatim(&text)))
 }
 
 /// In the person's own mail "you" is the receiver.
