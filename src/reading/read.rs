@@ -5,6 +5,7 @@
 
 use super::{
     date::ReferenceTime,
+    language::Language,
     learned::{Bearing, Head, PredictedClass, score_mail},
     lexicon::Feature,
 };
@@ -12,7 +13,7 @@ use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading:
 use crate::reading::{
     mail::{
         annotated_mail::AnnotatedMail,
-        category::{MailCategory, categorise_mail},
+        category::{MailCategory, categorise_by_envelope, categorise_mail},
         requests::find_distinct_requests,
         warnings,
     },
@@ -109,13 +110,19 @@ fn decide_outcome(
     if let Some(verdict) = read_invitation(mail, page) {
         return verdict;
     }
-    match categorise_mail(mail, page, bearing, context) {
+    let is_unread = !page.language.is_read();
+    if is_unread && page.language != Language::Undetermined {
+        return read_unread_language(mail, page, context);
+    }
+    let verdict = match categorise_mail(mail, page, bearing, context) {
         MailCategory::WithoutTask(no_task, reason) => {
             ReadingOutcome::without_task(no_task, reason, highest_request_score(page, 0.0))
         }
         MailCategory::Alert => read_alert(mail, page),
         MailCategory::Ordinary => read_ordinary_mail(mail, page, base, bearing, context),
-    }
+    };
+    // Words of no known language may still be English ones, or trash: they were read as English first.
+    if is_unread && verdict.no_task == Some(NoTask::Fyi) { read_unread_language(mail, page, context) } else { verdict }
 }
 
 fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutcome> {
@@ -134,6 +141,21 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
     task.meeting_duration =
         length.filter(|minutes| *minutes > 0.0).map(|minutes| money::format_minutes(minutes as u32));
     Some(ReadingOutcome::with_tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
+}
+
+/// A mail in a language that is not read: what somebody wrote to the person is to be looked at, and nothing more is known.
+fn read_unread_language(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> ReadingOutcome {
+    let why = format!("in {}, which is not read", page.language.english_name());
+    if let Some((no_task, reason)) = categorise_by_envelope(mail, context) {
+        return ReadingOutcome::without_task(no_task, format!("{reason}, {why}"), 0.0);
+    }
+    let first = page.sentences.first().map_or("", |scored| scored.sentence.raw);
+    let subject = mail.subject.trim();
+    let mut task = new_task(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
+    let own = context.me.languages.first().and_then(|code| code.parse().ok()).unwrap_or(Language::English);
+    let voice = objective_writer(mail, page).in_language(Language::English).in_language(own);
+    task.objective = voice.write_unread(if subject.is_empty() { first } else { subject }, page.language);
+    ReadingOutcome::with_tasks(vec![task], why, THRESHOLD)
 }
 
 fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {

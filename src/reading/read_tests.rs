@@ -154,6 +154,25 @@ fn own_mail_holds_notes_and_promises_only() {
 }
 
 #[test]
+fn what_is_not_read_is_said_to_be_so() {
+    let polish = "Dzień dobry, czy może mi pan przesłać raport do piątku? Proszę o odpowiedź.";
+    let letter = mail(DANA, YOU, "Raport kwartalny", polish);
+    check(&letter, &["request: Read “Raport kwartalny” (in Polish)"]);
+    check(
+        &mail(DANA, YOU, "", polish),
+        &["request: Read “Dzień dobry, czy może mi pan przesłać raport do piątku?” (in Polish)"],
+    );
+    check(&Mail { list_id: Some("dev".into()), ..letter.clone() }, &["bulk"]);
+    check(&Mail { from: address("no-reply@app.example"), ..letter.clone() }, &["notification"]);
+    let me = Me { languages: vec!["de".into()], ..me() };
+    let context =
+        ReadContext { me: &me, now: "2026-06-16T09:00:00Z".parse().unwrap(), known_contact: false, thread_mine: false };
+    let reading = read(&letter, &context);
+    assert_eq!((reading.language.as_str(), reading.reason.as_str()), ("pl", "in Polish, which is not read"));
+    assert_eq!(reading.tasks[0].objective, "„Raport kwartalny“ lesen (auf Polnisch)");
+}
+
+#[test]
 fn reading_twice_reads_the_same() {
     let me = me();
     let context =

@@ -71,6 +71,19 @@ pub(in crate::reading) fn categorise_mail(
     MailCategory::Ordinary
 }
 
+/// Why a mail whose words are not understood opens no task, by its envelope alone. None when a person wrote it to the
+/// person.
+pub(in crate::reading) fn categorise_by_envelope(mail: &Mail, context: &ReadContext<'_>) -> Option<(NoTask, String)> {
+    if is_machine_sender(&mail.from.addr) || mail.bulk_header.as_deref().is_some_and(is_auto_submitted) {
+        return Some((NoTask::Notification, "sent by a machine".into()));
+    }
+    if let Some(header) = find_bulk_header(mail) {
+        return Some((NoTask::Bulk, format!("bulk mail: has {header}")));
+    }
+    let to_person = mail.to.iter().chain(&mail.cc).any(|address| context.me.is_me(address));
+    (!to_person).then(|| (NoTask::Bulk, "not written to you".into()))
+}
+
 fn is_auto_submitted(header: &str) -> bool {
     header.to_ascii_lowercase().starts_with("auto-submitted")
 }
