@@ -146,11 +146,45 @@ fn own_mail_holds_notes_and_promises_only() {
         (YOU, "Summarise this thread, please.", &["summary: Summarise this thread, please"]),
         (YOU, "Buy milk on Friday.", &["reminder: Buy milk on Friday"]),
         (DANA, "I'll send you the plan by Friday.", &["commitment: Send Dana the plan by Friday"]),
+        (YOU, "Erinnere mich morgen an die Bank.", &["reminder: Morgen an die Bank"]),
+        (YOU, "passport", &["reminder: Passport"]),
+        (YOU, "milk\neggs\nbread\n", &["reminder: Milk", "reminder: Eggs", "reminder: Bread"]),
+        (
+            YOU,
+            "- Fahrradlicht besorgen\n- Opa anrufen\n",
+            &["reminder: Fahrradlicht besorgen", "reminder: Opa anrufen"],
+        ),
+        (YOU, "לקנות:\nנורות לחלון\nמתנה למיכל", &["reminder: נורות לחלון", "reminder: מתנה למיכל"]),
+        (YOU, "[ ] ring the bank\n[x] pay rent", &["reminder: Ring the bank"]),
+        (YOU, "", &["sent"]),
+        (DANA, "Ich schicke dir morgen die Liste.", &["commitment: Dana morgen die Liste schicken"]),
+        (DANA, "אשלח לך את הדוח מחר.", &["commitment: לשלוח לDana את הדוח מחר"]),
         (DANA, "Create a folder for the taxes, please.", &["sent"]),
         (DANA, "Could you send me the plan?", &["sent"]),
     ] {
         check(&mail(YOU, to, "", text), expected);
     }
+}
+
+#[test]
+fn the_subject_of_a_note_is_enough() {
+    for (subject, text, expected) in [
+        ("Milch kaufen", "", &["reminder: Milch kaufen"] as &[_]),
+        ("alarm panel", "Fault 7 again, the number is on the sticker.", &["reminder: Alarm panel"]),
+        ("לשלם ארנונה", "", &["reminder: לשלם ארנונה"]),
+        ("Fwd: Boarding pass", "", &["sent"]),
+    ] {
+        check(&mail(YOU, YOU, subject, text), expected);
+    }
+    let hidden = Mail { to: Vec::new(), ..mail(YOU, YOU, "News of the club", "") };
+    check(&hidden, &["sent"]);
+    let file = crate::model::Attachment {
+        name: "scan.pdf".into(),
+        content_type: String::new(),
+        size: 0,
+        sha256: String::new(),
+    };
+    check(&Mail { attachments: vec![file], ..mail(YOU, YOU, "scan", "") }, &["sent"]);
 }
 
 #[test]
