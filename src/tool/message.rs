@@ -134,7 +134,9 @@ pub(super) fn format_time_span<Z: chrono::TimeZone>(
 where
     Z::Offset: std::fmt::Display,
 {
-    let day = if input.facts.language == "he" { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
+    // The names of days and months are English ones.
+    let day =
+        if matches!(input.facts.language.as_str(), "he" | "de") { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
     format!("{}–{}", start.format(day), end.format("%H:%M (UTC%:z)"))
 }
 
@@ -154,6 +156,13 @@ const ENGLISH: Phrases = Phrases {
     about: "Thank you for your mail. You asked:",
     forwarded: "Forwarded message from",
 };
+const GERMAN: Phrases = Phrases {
+    hello: "Guten Tag",
+    thanks: "Mit freundlichen Grüßen",
+    slots: "Vielen Dank für Ihre Mail. Mir würde jeder dieser Termine passen:",
+    about: "Vielen Dank für Ihre Mail. Es ging um:",
+    forwarded: "Weitergeleitete Nachricht von",
+};
 const HEBREW: Phrases = Phrases {
     hello: "שלום",
     thanks: "בברכה,",
@@ -163,7 +172,11 @@ const HEBREW: Phrases = Phrases {
 };
 
 pub(super) fn phrases(input: &ToolInput<'_>) -> &'static Phrases {
-    if input.facts.language == "he" { &HEBREW } else { &ENGLISH }
+    match input.facts.language.as_str() {
+        "he" => &HEBREW,
+        "de" => &GERMAN,
+        _ => &ENGLISH,
+    }
 }
 
 /// A greeting, the words, a signature.
