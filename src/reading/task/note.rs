@@ -15,6 +15,8 @@ use crate::reading::{
 
 /// A longer list is kept for something else.
 const MOST_POINTS: usize = 20;
+/// Lines that are looked at: more are no list.
+const MOST_LINES: usize = 200;
 /// A line this long is a sentence and no point of a list.
 const LONGEST_POINT: usize = 64;
 /// A text this long was written to be kept, not to be done.
@@ -79,8 +81,8 @@ fn read_point(point: &str, page: &AnnotatedMail<'_>) -> Note {
 /// The points of the list that a note is: lines with bullets, or short lines that end no sentence.
 fn find_points(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim).take_while(|line| *line != "--" && !line.starts_with('>'));
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    let bulleted: Vec<&str> = lines.iter().filter_map(|line| strip_point_mark(line)).collect();
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).take(MOST_LINES).collect();
+    let bulleted: Vec<&str> = lines.iter().filter_map(|line| strip_point_mark(line)).take(MOST_POINTS).collect();
     if !bulleted.is_empty() {
         return bulleted;
     }
