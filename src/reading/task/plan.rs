@@ -111,7 +111,13 @@ fn find_own_due_date(
     base: &ReferenceTime<'_>,
 ) -> Option<DueDate> {
     let in_clause = date::find_due_date(&clause.text.to_lowercase(), base);
-    let own = in_clause.into_iter().chain(scored.due_date(base).cloned()).reduce(DueDate::clearer);
+    let in_sentence = scored.due_date(base).cloned();
+    // A clause may end within a date: "am Montag, den 22. Juni um 14 Uhr".
+    let is_cut = in_clause.as_ref().zip(in_sentence.as_ref()).is_some_and(|(clause, sentence)| {
+        clause.day() == sentence.day() && clause.deadline.len() < sentence.deadline.len()
+    });
+    let (first, second) = if is_cut { (in_sentence, in_clause) } else { (in_clause, in_sentence) };
+    let own = first.into_iter().chain(second).reduce(DueDate::clearer);
     if own.as_ref().is_some_and(|due| due.is_limit || due.is_clear) {
         return own;
     }
