@@ -1,11 +1,14 @@
 //! Reads a mail: is there a task, which, for whom, by when.
 //!
-//! No model, no clock, no I/O: the same mail read twice is read the same. English and Hebrew. What it listens for stands
-//! in `phrases.txt` with hand-made weights, and what was learned from labelled mail in `learned/weights.txt`, by name, so
-//! that a person can read why a mail became a task. A mail's words never decide what the program may do; they only decide
-//! what is offered to the person.
+//! No model, no clock, no I/O: the same mail read twice is read the same. English, German and Hebrew, each in files of its
+//! own: `lexicon` holds what is listened for, with hand-made weights, `task/wording` how objectives are put. What was
+//! learned from labelled mail stands in `learned/weights.txt`, by name, so that a person can read why a mail became a task.
+//! A mail's words never decide what the program may do; they only decide what is offered to the person.
 
 mod date;
+#[cfg(test)]
+mod german_tests;
+mod language;
 mod learned;
 mod lexicon;
 mod mail;
@@ -18,6 +21,7 @@ mod sentence;
 mod task;
 mod training;
 
+pub use language::detect_language;
 pub use learned::use_weights;
 pub use read::{ReadContext, read};
 pub use task::{

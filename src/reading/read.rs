@@ -5,6 +5,7 @@
 
 use super::{
     date::ReferenceTime,
+    language::Language,
     learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
@@ -12,7 +13,7 @@ use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading:
 use crate::reading::{
     mail::{
         annotated_mail::AnnotatedMail,
-        category::{MailCategory, categorise_mail},
+        category::{MailCategory, categorise_by_envelope, categorise_mail},
         requests::find_distinct_requests,
         warnings,
     },
@@ -26,6 +27,7 @@ use crate::reading::{
         own_mail,
         plan::{new_task, objective_writer, plan_invoice_task, plan_task, set_due_date_and_steps},
         urgency::estimate_urgency,
+        wording::Template,
     },
 };
 
@@ -65,7 +67,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
         meeting,
         personal: scores.predicted_class() == PredictedClass::Personal,
         spam: scores.is_positive(Head::Spam),
-        language: annotated.language.to_owned(),
+        language: annotated.language.to_string(),
     }
 }
 
@@ -108,12 +110,22 @@ fn decide_outcome(
     if let Some(verdict) = read_invitation(mail, annotated) {
         return verdict;
     }
-    match categorise_mail(mail, annotated, scores, context) {
+    let is_unread = !annotated.language.is_read();
+    if is_unread && annotated.language != Language::Undetermined {
+        return read_unread_language(mail, annotated, context);
+    }
+    let verdict = match categorise_mail(mail, annotated, scores, context) {
         MailCategory::WithoutTask(no_task, reason) => {
             ReadingOutcome::without_task(no_task, reason, highest_request_score(annotated, 0.0))
         }
         MailCategory::Alert => read_alert(mail, annotated),
         MailCategory::Ordinary => read_ordinary_mail(mail, annotated, base, scores, context),
+    };
+    // Words of no known language may still be English ones, or trash: they were read as English first.
+    if is_unread && verdict.no_task == Some(NoTask::Fyi) {
+        read_unread_language(mail, annotated, context)
+    } else {
+        verdict
     }
 }
 
@@ -126,15 +138,28 @@ fn read_invitation(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<Reading
     let writer = objective_writer(mail, annotated);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
     let mut task = new_task(TaskKind::Invitation, mail, what);
-    let (english, hebrew) =
-        (format!("Answer {}'s invitation", writer.person), format!("לענות להזמנה של {}", writer.person));
-    task.objective = writer.write_with_lead(&english, &hebrew, what);
+    task.objective = writer.fill(Template::Invitation, what);
     task.due_at = invite.start;
     task.deadline = invite.start.map(|start| start.to_string());
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
     task.meeting_duration =
         length.filter(|minutes| *minutes > 0.0).map(|minutes| money::format_minutes(minutes as u32));
     Some(ReadingOutcome::with_tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
+}
+
+/// A mail in a language that is not read: what somebody wrote to the person is to be looked at, and nothing more is known.
+fn read_unread_language(mail: &Mail, annotated: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> ReadingOutcome {
+    let why = format!("in {}, which is not read", annotated.language.english_name());
+    if let Some((no_task, reason)) = categorise_by_envelope(mail, context) {
+        return ReadingOutcome::without_task(no_task, format!("{reason}, {why}"), 0.0);
+    }
+    let first = annotated.sentences.first().map_or("", |scored| scored.sentence.raw);
+    let subject = mail.subject.trim();
+    let mut task = new_task(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
+    let own = context.me.languages.first().and_then(|code| code.parse().ok()).unwrap_or(Language::English);
+    let writer = objective_writer(mail, annotated).in_language(Language::English).in_language(own);
+    task.objective = writer.write_unread(if subject.is_empty() { first } else { subject }, annotated.language);
+    ReadingOutcome::with_tasks(vec![task], why, THRESHOLD)
 }
 
 fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
@@ -144,9 +169,7 @@ fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let writer = objective_writer(mail, annotated);
     let mut task = new_task(TaskKind::Alert, mail, evidence);
-    let (english, hebrew) =
-        (format!("Check the alert from {}", writer.person), format!("לבדוק את ההתראה מ{}", writer.person));
-    task.objective = writer.write_with_lead(&english, &hebrew, evidence);
+    task.objective = writer.fill(Template::Alert, evidence);
     if let Some(money) =
         annotated.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
     {
@@ -274,8 +297,7 @@ fn read_stated_deadline(
     let scored = annotated.first_sentence_with(Feature::Deadline)?;
     let due = scored.due_date(base)?.clone();
     let mut task = new_task(TaskKind::Deadline, mail, scored.sentence.raw);
-    task.objective =
-        objective_writer(mail, annotated).write_with_lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
+    task.objective = objective_writer(mail, annotated).fill(Template::Deadline, scored.sentence.raw);
     set_due_date_and_steps(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", truncate_at_word(scored.sentence.raw, 120));
     Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))

@@ -27,7 +27,7 @@ fn address(addr: &str) -> Address {
 }
 
 /// Written on Tuesday 16 June 2026.
-fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
+pub(super) fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
     Mail {
         from: address(from),
         to: vec![address(to)],
@@ -38,7 +38,7 @@ fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
     }
 }
 
-fn check(mail: &Mail, expected: &[&str]) {
+pub(super) fn check(mail: &Mail, expected: &[&str]) {
     let me = me();
     let now = "2026-06-16T09:00:00Z".parse().unwrap();
     let reading = read(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
@@ -146,11 +146,64 @@ fn own_mail_holds_notes_and_promises_only() {
         (YOU, "Summarise this thread, please.", &["summary: Summarise this thread, please"]),
         (YOU, "Buy milk on Friday.", &["reminder: Buy milk on Friday"]),
         (DANA, "I'll send you the plan by Friday.", &["commitment: Send Dana the plan by Friday"]),
+        (YOU, "Erinnere mich morgen an die Bank.", &["reminder: Morgen an die Bank"]),
+        (YOU, "passport", &["reminder: Passport"]),
+        (YOU, "milk\neggs\nbread\n", &["reminder: Milk", "reminder: Eggs", "reminder: Bread"]),
+        (
+            YOU,
+            "- Fahrradlicht besorgen\n- Opa anrufen\n",
+            &["reminder: Fahrradlicht besorgen", "reminder: Opa anrufen"],
+        ),
+        (YOU, "לקנות:\nנורות לחלון\nמתנה למיכל", &["reminder: נורות לחלון", "reminder: מתנה למיכל"]),
+        (YOU, "[ ] ring the bank\n[x] pay rent", &["reminder: Ring the bank"]),
+        (YOU, "", &["sent"]),
+        (DANA, "Ich schicke dir morgen die Liste.", &["commitment: Dana morgen die Liste schicken"]),
+        (DANA, "אשלח לך את הדוח מחר.", &["commitment: לשלוח לDana את הדוח מחר"]),
         (DANA, "Create a folder for the taxes, please.", &["sent"]),
         (DANA, "Could you send me the plan?", &["sent"]),
     ] {
         check(&mail(YOU, to, "", text), expected);
     }
+}
+
+#[test]
+fn the_subject_of_a_note_is_enough() {
+    for (subject, text, expected) in [
+        ("Milch kaufen", "", &["reminder: Milch kaufen"] as &[_]),
+        ("alarm panel", "Fault 7 again, the number is on the sticker.", &["reminder: Alarm panel"]),
+        ("לשלם ארנונה", "", &["reminder: לשלם ארנונה"]),
+        ("Fwd: Boarding pass", "", &["sent"]),
+    ] {
+        check(&mail(YOU, YOU, subject, text), expected);
+    }
+    let hidden = Mail { to: Vec::new(), ..mail(YOU, YOU, "News of the club", "") };
+    check(&hidden, &["sent"]);
+    let file = crate::model::Attachment {
+        name: "scan.pdf".into(),
+        content_type: String::new(),
+        size: 0,
+        sha256: String::new(),
+    };
+    check(&Mail { attachments: vec![file], ..mail(YOU, YOU, "scan", "") }, &["sent"]);
+}
+
+#[test]
+fn what_is_not_read_is_said_to_be_so() {
+    let polish = "Dzień dobry, czy może mi pan przesłać raport do piątku? Proszę o odpowiedź.";
+    let letter = mail(DANA, YOU, "Raport kwartalny", polish);
+    check(&letter, &["request: Read “Raport kwartalny” (in Polish)"]);
+    check(
+        &mail(DANA, YOU, "", polish),
+        &["request: Read “Dzień dobry, czy może mi pan przesłać raport do piątku?” (in Polish)"],
+    );
+    check(&Mail { list_id: Some("dev".into()), ..letter.clone() }, &["bulk"]);
+    check(&Mail { from: address("no-reply@app.example"), ..letter.clone() }, &["notification"]);
+    let me = Me { languages: vec!["de".into()], ..me() };
+    let context =
+        ReadContext { me: &me, now: "2026-06-16T09:00:00Z".parse().unwrap(), known_contact: false, thread_mine: false };
+    let reading = read(&letter, &context);
+    assert_eq!((reading.language.as_str(), reading.reason.as_str()), ("pl", "in Polish, which is not read"));
+    assert_eq!(reading.tasks[0].objective, "„Raport kwartalny“ lesen (auf Polnisch)");
 }
 
 #[test]

@@ -142,7 +142,9 @@ pub(super) fn format_time_span<Z: chrono::TimeZone>(
 where
     Z::Offset: std::fmt::Display,
 {
-    let day = if input.facts.language == "he" { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
+    // The names of days and months are English ones.
+    let day =
+        if matches!(input.facts.language.as_str(), "he" | "de") { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
     format!("{}–{}", start.format(day), end.format("%H:%M (UTC%:z)"))
 }
 
@@ -162,6 +164,13 @@ const ENGLISH: Phrases = Phrases {
     about: "Thank you for your mail. You asked:",
     forwarded: "Forwarded message from",
 };
+const GERMAN: Phrases = Phrases {
+    hello: "Guten Tag",
+    thanks: "Mit freundlichen Grüßen",
+    slots: "Vielen Dank für Ihre Mail. Mir würde jeder dieser Termine passen:",
+    about: "Vielen Dank für Ihre Mail. Es ging um:",
+    forwarded: "Weitergeleitete Nachricht von",
+};
 const HEBREW: Phrases = Phrases {
     hello: "שלום",
     thanks: "בברכה,",
@@ -171,7 +180,11 @@ const HEBREW: Phrases = Phrases {
 };
 
 pub(super) fn phrases(input: &ToolInput<'_>) -> &'static Phrases {
-    if input.facts.language == "he" { &HEBREW } else { &ENGLISH }
+    match input.facts.language.as_str() {
+        "he" => &HEBREW,
+        "de" => &GERMAN,
+        _ => &ENGLISH,
+    }
 }
 
 /// Returns the words with a greeting above and a signature below.

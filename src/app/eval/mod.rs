@@ -106,13 +106,22 @@ mod tests {
 
     const NOW: &str = "2026-06-16T10:30:00Z";
 
-    fn deadline_of_mail(expression: &str) -> Option<String> {
+    fn deadline_of_mail(request: &str, expression: &str) -> Option<String> {
         let mail: EvalMail = serde_json::from_value(json!({
             "id": 1, "from": "Tom <tom@bakerand.example>", "to": "Alex Green <alex@home.example>", "date": NOW,
-            "subject": "The report", "body": format!("Please send it {expression}.\n"),
+            "subject": "The report", "body": format!("{request} {expression}.\n"),
         }))
         .unwrap();
         mail.read(|mail, context| reading::read(mail, context).tasks.first()?.deadline.clone())
+    }
+
+    fn check_deadline(request: &str, text: &str) {
+        let line = json!({ "text": text, "now": NOW }).to_string();
+        let scored = evaluate(EvalKind::Dates, &line);
+        let start = scored["start"].as_str().unwrap_or_else(|| panic!("{text} is not read"));
+        let deadline = deadline_of_mail(request, text).unwrap_or_else(|| panic!("{text} is no deadline"));
+        let wanted = start.strip_suffix("T00:00:00").unwrap_or(start);
+        assert!(deadline.starts_with(wanted), "{text}: {start} and {deadline}");
     }
 
     /// Whatever `eval dates` understands, a mail's deadline does too: both go through the same parser.
@@ -166,17 +175,13 @@ mod tests {
             "ביום ראשון בשמונה בבוקר",
             "ב-23 ביולי 2026",
             "בעוד שבועיים",
-            "übermorgen um 9 Uhr",
-            "am Montag, den 22. Juni um 14 Uhr",
-            "Dienstag nächster Woche",
-            "in zwei Wochen",
         ] {
-            let line = json!({ "text": text, "now": NOW }).to_string();
-            let scored = evaluate(EvalKind::Dates, &line);
-            let start = scored["start"].as_str().unwrap_or_else(|| panic!("{text} is not read"));
-            let deadline = deadline_of_mail(text).unwrap_or_else(|| panic!("{text} is no deadline"));
-            let wanted = start.strip_suffix("T00:00:00").unwrap_or(start);
-            assert!(deadline.starts_with(wanted), "{text}: {start} and {deadline}");
+            check_deadline("Please send it", text);
+        }
+        for text in
+            ["übermorgen um 9 Uhr", "am Montag, den 22. Juni um 14 Uhr", "Dienstag nächster Woche", "in zwei Wochen"]
+        {
+            check_deadline("Bitte schick den Bericht", text);
         }
     }
 

@@ -176,7 +176,7 @@ impl TaskUseCases<'_> {
             subject: objective.to_owned(),
             objective: objective.to_owned(),
             kind: FactsKind::Task(kind),
-            language: if objective.chars().any(|c| ('א'..='ת').contains(&c)) { "he" } else { "en" }.into(),
+            language: crate::reading::detect_language(objective).to_string(),
             amount: None,
             due_at,
             urgency: 0.0,

@@ -15,9 +15,9 @@ pub(super) struct Meaning {
     pub(super) is_limit: bool,
 }
 
-/// One file of words.
+/// The words for times of one language: one file.
 #[derive(Debug, Default)]
-pub(super) struct Language {
+pub(super) struct TimeVocabulary {
     /// By their first word, the longest phrase first.
     phrases: HashMap<String, Vec<TimePhrase>>,
     /// Words that may follow an hour said without "o'clock", or a day said as "the 5th".
@@ -42,9 +42,9 @@ pub(super) enum Tongue {
     Hebrew,
 }
 
-static ENGLISH: LazyLock<Language> = LazyLock::new(|| Language::parse(include_str!("words/english.txt")));
-static GERMAN: LazyLock<Language> = LazyLock::new(|| Language::parse(include_str!("words/german.txt")));
-static HEBREW: LazyLock<Language> = LazyLock::new(|| Language::parse(include_str!("words/hebrew.txt")));
+static ENGLISH: LazyLock<TimeVocabulary> = LazyLock::new(|| TimeVocabulary::parse(include_str!("words/english.txt")));
+static GERMAN: LazyLock<TimeVocabulary> = LazyLock::new(|| TimeVocabulary::parse(include_str!("words/german.txt")));
+static HEBREW: LazyLock<TimeVocabulary> = LazyLock::new(|| TimeVocabulary::parse(include_str!("words/hebrew.txt")));
 
 /// Every word without which a time said in words of Latin letters is none.
 static NAMES_OF_TIME: LazyLock<WordSet<1024>> = LazyLock::new(|| {
@@ -60,7 +60,7 @@ pub(super) fn may_be_word_of_time(hash: u64) -> bool {
 
 impl Tongue {
     /// The languages to look a word up in, the sentence's own first. English words stand in mail of every language.
-    fn languages(self) -> [&'static Language; 2] {
+    fn languages(self) -> [&'static TimeVocabulary; 2] {
         match self {
             Self::English => [&ENGLISH, &ENGLISH],
             Self::German => [&GERMAN, &ENGLISH],
@@ -96,7 +96,7 @@ pub(super) fn is_english_sign(word: &str) -> bool {
     ENGLISH.signs.iter().any(|sign| sign == word)
 }
 
-impl Language {
+impl TimeVocabulary {
     fn parse(file: &str) -> Self {
         let mut language = Self::default();
         let mut joined = Vec::new();

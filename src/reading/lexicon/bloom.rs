@@ -1,5 +1,7 @@
 //! Words told apart by a number each, and sets of them that say no at once.
 
+use std::borrow::Cow;
+
 /// Bytes of one sort in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::reading) struct HashedToken {
@@ -89,14 +91,15 @@ impl<const PLACES: usize> BloomFilter<PLACES> {
 }
 
 /// A list of words that most of what is asked for is not on.
+#[derive(Default)]
 pub(in crate::reading) struct WordSet<const PLACES: usize> {
     filter: BloomFilter<PLACES>,
-    sorted: Vec<&'static str>,
+    sorted: Vec<Cow<'static, str>>,
 }
 
 impl<const PLACES: usize> WordSet<PLACES> {
-    pub(in crate::reading) fn from_words(words: impl IntoIterator<Item = &'static str>) -> Self {
-        let mut sorted: Vec<_> = words.into_iter().collect();
+    pub(in crate::reading) fn from_words(words: impl IntoIterator<Item = impl Into<Cow<'static, str>>>) -> Self {
+        let mut sorted: Vec<_> = words.into_iter().map(Into::into).collect();
         sorted.sort_unstable();
         let mut filter = BloomFilter::default();
         sorted.iter().for_each(|word| filter.insert(hash_word(word)));
@@ -110,7 +113,7 @@ impl<const PLACES: usize> WordSet<PLACES> {
 
     #[inline]
     pub(in crate::reading) fn contains(&self, word: &str) -> bool {
-        self.may_contain(hash_word(word)) && self.sorted.binary_search(&word).is_ok()
+        self.may_contain(hash_word(word)) && self.sorted.binary_search_by(|known| known.as_ref().cmp(word)).is_ok()
     }
 }
 

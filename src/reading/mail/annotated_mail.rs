@@ -4,10 +4,11 @@
 
 use crate::model::{Mail, Me};
 use crate::reading::{
-    lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases},
+    language::{Language, LanguageScores},
+    lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList, find_phrases},
     sentence::{
         score::{ScoredSentence, score_sentence},
-        text::{normalise, split_sentences, words},
+        text::{normalise, split_sentences_about, words},
     },
 };
 
@@ -18,7 +19,7 @@ pub(in crate::reading) struct AnnotatedMail<'a> {
     features: FeatureSet,
     /// How often each feature was seen, by its number.
     feature_counts: Vec<u32>,
-    pub(in crate::reading) language: &'static str,
+    pub(in crate::reading) language: Language,
     /// Where what was handed on begins.
     forward_start: usize,
 }
@@ -26,10 +27,10 @@ pub(in crate::reading) struct AnnotatedMail<'a> {
 impl<'a> AnnotatedMail<'a> {
     pub(in crate::reading) fn new(mail: &'a Mail, me: &Me) -> Self {
         let names = split_own_names(me);
-        let sentences: Vec<_> =
-            split_sentences(&mail.text).into_iter().map(|sentence| score_sentence(sentence, &names)).collect();
         let subject = normalise(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
-        let subject_matches = find_phrases(&subject);
+        let (sentences, language) = split_sentences_about(&mail.text, &subject);
+        let sentences: Vec<_> = sentences.into_iter().map(|sentence| score_sentence(sentence, &names)).collect();
+        let subject_matches = find_phrases(&subject, LanguageScores::of(&subject).decide_in(language));
         let mut features = FeatureSet::default();
         let mut feature_counts = vec![0; Feature::ALL.len()];
         for scored in &sentences {
@@ -43,7 +44,6 @@ impl<'a> AnnotatedMail<'a> {
                 *count += 1;
             }
         }
-        let language = detect_language(&sentences, &subject);
         let forward_start = sentences
             .iter()
             .position(|scored| starts_forwarded_mail(&scored.sentence.normalised))
@@ -68,7 +68,12 @@ impl<'a> AnnotatedMail<'a> {
     pub(in crate::reading) fn is_fyi_forward(&self) -> bool {
         let own = self.sentences.get(..self.forward_start).unwrap_or_default();
         let told = own.iter().any(|scored| scored.features.has_any(&[Feature::Fyi, Feature::NoAction]));
-        self.forward_start < self.sentences.len() && told && !own.iter().any(|scored| scored.asks())
+        self.has_forwarded_part() && told && !own.iter().any(|scored| scored.asks())
+    }
+
+    /// Something is handed on in it.
+    pub(in crate::reading) fn has_forwarded_part(&self) -> bool {
+        self.forward_start < self.sentences.len()
     }
 
     /// How many phrases of a feature stand in the subject and the text.
@@ -85,29 +90,15 @@ impl<'a> AnnotatedMail<'a> {
 
 /// The first line of a forwarded mail.
 fn starts_forwarded_mail(plain: &str) -> bool {
-    const ENGLISH: &[&str] = &["forwarded message", "begin forwarded", "forwarded by"];
-    const HEBREW: &[&str] = &["הודעה שהועברה", "הודעה מועברת"];
     let head = plain.get(..plain.floor_char_boundary(120)).unwrap_or_default();
-    let marked = |marks: &[&str]| marks.iter().any(|mark| head.contains(mark));
-    (head.contains("forwarded") && marked(ENGLISH))
-        || head.starts_with("from: ")
-        || (!head.is_ascii() && (marked(HEBREW) || head.starts_with("מאת: ")))
-}
-
-/// Hebrew when most of its letters are. A few sentences tell.
-fn detect_language(sentences: &[ScoredSentence<'_>], subject: &str) -> &'static str {
-    let texts = sentences.iter().take(12).map(|scored| scored.sentence.normalised.as_str());
-    let (mut hebrew, mut other) = (0, 0);
-    for text in texts.chain([subject]) {
-        if text.is_ascii() {
-            other += text.bytes().filter(u8::is_ascii_alphabetic).count();
-            continue;
-        }
-        for letter in text.chars().filter(|c| c.is_alphabetic()) {
-            if ('א'..='ת').contains(&letter) { hebrew += 1 } else { other += 1 }
-        }
-    }
-    if hebrew > other { "he" } else { "en" }
+    // Whoever forwards a mail, their program may speak another language.
+    [Language::English, Language::German].into_iter().map(Lexicon::of).any(|lexicon| {
+        lexicon.words(WordList::ForwardMarks).iter().any(|mark| head.contains(mark.as_str()))
+            || lexicon
+                .words(WordList::HeaderFrom)
+                .iter()
+                .any(|from| head.strip_prefix(from.as_str()).is_some_and(|rest| rest.starts_with(' ')))
+    })
 }
 
 /// Every word of the person's names that is long enough to be told from others.
@@ -128,6 +119,9 @@ mod tests {
             ("From: Anna <anna@acme.example>", true),
             ("From:\tAnna <anna@acme.example>", true),
             ("הודעה שהועברה", true),
+            ("---------- Weitergeleitete Nachricht ---------", true),
+            ("Von: Anna <anna@acme.example>", true),
+            ("Von Anna habe ich nichts gehört.", false),
             ("From Anna I heard nothing.", false),
             ("It was forwarded to Tom.", false),
         ] {

@@ -4,8 +4,9 @@
 
 use crate::model::{Mail, reading::NoTask};
 use crate::reading::{
+    language::Language,
     learned::{Head, MailScores, PredictedClass},
-    lexicon::Feature,
+    lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,
 };
@@ -70,6 +71,19 @@ pub(in crate::reading) fn categorise_mail(
     MailCategory::Ordinary
 }
 
+/// Why a mail whose words are not understood opens no task, by its envelope alone. None when a person wrote it to the
+/// person.
+pub(in crate::reading) fn categorise_by_envelope(mail: &Mail, context: &ReadContext<'_>) -> Option<(NoTask, String)> {
+    if is_machine_sender(&mail.from.addr) || mail.bulk_header.as_deref().is_some_and(is_auto_submitted) {
+        return Some((NoTask::Notification, "sent by a machine".into()));
+    }
+    if let Some(header) = find_bulk_header(mail) {
+        return Some((NoTask::Bulk, format!("bulk mail: has {header}")));
+    }
+    let to_person = mail.to.iter().chain(&mail.cc).any(|address| context.me.is_me(address));
+    (!to_person).then(|| (NoTask::Bulk, "not written to you".into()))
+}
+
 fn is_auto_submitted(header: &str) -> bool {
     header.to_ascii_lowercase().starts_with("auto-submitted")
 }
@@ -127,6 +141,17 @@ fn categorise_promotion(
     let wanted = matches!(scores.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
     let by_likeness = scores.predicted_class() == PredictedClass::Promotes || scores.logit(Head::Spam) > SURE_SPAM;
+    // What was learned of mails is English: another one is like those that sell only where it says so itself.
+    let says_so = annotated.features().has_any(&[
+        Feature::Advert,
+        Feature::Sells,
+        Feature::Spam,
+        Feature::Scam,
+        Feature::Lure,
+        Feature::Credentials,
+    ]);
+    let is_learned = matches!(annotated.language, Language::English | Language::Hebrew);
+    let by_likeness = by_likeness && (is_learned || says_so);
     let doubtful = !by_words
         && scores.logit(Head::Promotes) < DOUBTFUL_PROMOTION
         && annotated.sentences.iter().any(|scored| scored.asks_outright());
@@ -163,9 +188,12 @@ fn categorise_receipt(annotated: &AnnotatedMail<'_>) -> Option<MailCategory> {
 
 /// A calendar or a person takes something back in the subject.
 fn find_cancellation(subject: &str) -> Option<&str> {
-    const WORDS: &[&str] =
-        &["cancelled:", "canceled:", "cancelled event", "canceled event", "בוטל:", "בוטלה:", "ביטול:"];
-    WORDS.iter().find(|word| subject.starts_with(**word)).map(|word| word.trim_end_matches(':'))
+    let lists = [Language::English, Language::German].map(|it| Lexicon::of(it).words(WordList::Cancellations));
+    lists
+        .into_iter()
+        .flatten()
+        .find(|word| subject.starts_with(word.as_str()))
+        .and_then(|word| subject.get(..word.trim_end_matches(':').len()))
 }
 
 /// Something is to be paid or done by a day: a machine may say so.

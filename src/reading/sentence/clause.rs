@@ -3,10 +3,12 @@
 //! Owns where courtesy ends and the wish begins. It never invents words; see `objective` for that.
 
 use crate::reading::{
-    lexicon::{Feature, PhraseMatch, is_verb},
+    language::Language,
+    lexicon::{Feature, Lexicon, PhraseMatch, WordList},
     sentence::{
+        german_clause::extract_german_clause,
         score::ScoredSentence,
-        text::{normalise_spaces_and_quotes, words},
+        text::{normalise, normalise_spaces_and_quotes, words},
     },
 };
 
@@ -28,16 +30,21 @@ pub(in crate::reading) enum ClauseKind {
 pub(in crate::reading) struct Clause {
     pub(in crate::reading) kind: ClauseKind,
     pub(in crate::reading) text: String,
+    /// In plain letters; the first word where a language has its verb first.
+    pub(in crate::reading) verb: String,
 }
 
 impl Clause {
-    /// The first word, lower case.
-    pub(in crate::reading) fn first_word(&self) -> String {
-        words(&self.text).next().unwrap_or_default().to_ascii_lowercase()
+    fn with_verb_first(kind: ClauseKind, text: &str) -> Self {
+        let verb = words(text).next().unwrap_or_default().to_ascii_lowercase();
+        Self { kind, text: text.to_owned(), verb }
     }
 }
 
 pub(in crate::reading) fn extract_clause(scored: &ScoredSentence<'_>) -> Clause {
+    if scored.sentence.language == Language::German {
+        return extract_german_clause(scored);
+    }
     let tidy = normalise_spaces_and_quotes(scored.sentence.raw);
     let rest = |at: usize| tidy.get(at..).unwrap_or_default();
     let hit = |feature| {
@@ -73,7 +80,7 @@ pub(in crate::reading) fn extract_clause(scored: &ScoredSentence<'_>) -> Clause 
         return build_clause(ClauseKind::Act, after.strip_prefix("to ").unwrap_or(after));
     }
     let wish = if scored.has(Feature::Question) { ClauseKind::Answer } else { ClauseKind::Whole };
-    Clause { kind: wish, text: trim_courtesies(strip_salutation(&tidy)).to_owned() }
+    Clause::with_verb_first(wish, trim_courtesies(strip_salutation(&tidy), Language::English))
 }
 
 /// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
@@ -104,60 +111,36 @@ fn parse_need(scored: &ScoredSentence<'_>) -> Option<(ClauseKind, usize)> {
 /// Takes small words off the front and sees whether it is about telling.
 fn build_clause(wish: ClauseKind, rest: &str) -> Clause {
     let mut rest = rest.trim_start_matches([' ', ',', ':', '-']);
-    let fillers = [
-        "don't forget to ",
-        "do not forget to ",
-        "remember to ",
-        "be sure to ",
-        "make sure to ",
-        "make sure you ",
-        "go ahead and ",
-        "take a moment to ",
-        "please ",
-        "בבקשה ",
-        "נא ",
-        "like to ",
-        "be able to ",
-        "be willing to ",
-        "pls ",
-        "kindly ",
-        "also ",
-        "just ",
-        "to ",
-        "then ",
-        "you could ",
-        "you can ",
-        "you would ",
-        "maybe ",
-        "possibly ",
-        "quickly ",
-    ];
-    while let Some(shorter) = fillers.iter().find_map(|filler| strip_start(rest, filler)) {
+    let lexicon = Lexicon::of(Language::English);
+    let strip_filler = |rest| {
+        let fillers = lexicon.words(WordList::Fillers).iter();
+        fillers.filter_map(|filler| strip_start(rest, filler)).find(|after| after.starts_with(' '))
+    };
+    while let Some(shorter) = strip_filler(rest) {
         rest = shorter.trim_start_matches([' ', ',']);
     }
-    let tells = ["let me know", "let us know", "tell me", "tell us", "advise me", "advise us", "inform me", "lmk"];
-    if let Some(what) = tells.iter().find_map(|tell| strip_start(rest, tell)) {
+    if let Some(what) = lexicon.words(WordList::TellPhrases).iter().find_map(|tell| strip_start(rest, tell)) {
         let what = what.trim_start_matches([' ', ',']);
-        return Clause { kind: ClauseKind::Tell, text: trim_courtesies(what).to_owned() };
+        return Clause::with_verb_first(ClauseKind::Tell, trim_courtesies(what, Language::English));
     }
-    let text = trim_courtesies(rest).to_owned();
-    let mut clause = Clause { kind: wish, text };
+    let clause = Clause::with_verb_first(wish, trim_courtesies(rest, Language::English));
     if wish == ClauseKind::Act
-        && let Some(verb) = find_base_verb(&clause.first_word())
+        && let Some(verb) = find_base_verb(&clause.verb)
     {
         let tail = clause.text.split_once(' ').map_or("", |(_, tail)| tail);
-        clause.text = format!("{verb} {tail}").trim_end().to_owned();
+        return Clause::with_verb_first(wish, format!("{verb} {tail}").trim_end());
     }
     clause
 }
 
 /// Starts with a verb.
 pub(in crate::reading) fn starts_with_known_verb(text: &str) -> bool {
-    words(text).next().is_some_and(|word| is_verb(&word.to_ascii_lowercase()))
+    words(text).next().is_some_and(|word| Lexicon::of(Language::English).is_verb(&word.to_ascii_lowercase()))
 }
 
 /// "Would you mind sending": the verb behind an -ing form.
 fn find_base_verb(word: &str) -> Option<String> {
+    let is_verb = |verb: &str| Lexicon::of(Language::English).is_verb(verb);
     let stem = word.strip_suffix("ing").filter(|_| !is_verb(word))?;
     let with_e = format!("{stem}e");
     let undoubled = stem.get(..stem.len().saturating_sub(1)).unwrap_or_default();
@@ -170,7 +153,7 @@ fn strip_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 }
 
 /// Drops "Hi Alex," and "Alex -".
-fn strip_salutation(tidy: &str) -> &str {
+pub(super) fn strip_salutation(tidy: &str) -> &str {
     match tidy.split_once([',', '-', ':']) {
         Some((called, rest)) if words(called).count() <= 2 && words(rest).count() >= 3 && rest.starts_with(' ') => {
             rest.trim_start()
@@ -179,33 +162,12 @@ fn strip_salutation(tidy: &str) -> &str {
     }
 }
 
-/// Courtesies that hang at the end.
-const CLOSING_COURTESIES: &[&str] = &[
-    "please",
-    "thanks",
-    "thank you",
-    "thanks in advance",
-    "many thanks",
-    "if possible",
-    "if you can",
-    "when you get a chance",
-    "when you have a moment",
-    "when you have time",
-    "at your convenience",
-    "if that's ok",
-    "if you don't mind",
-    "thx",
-    "cheers",
-    "בבקשה",
-    "תודה",
-    "תודה רבה",
-    "אם אפשר",
-];
-
-fn trim_courtesies(text: &str) -> &str {
+/// Without the courtesies that hang at the end.
+pub(super) fn trim_courtesies(text: &str, language: Language) -> &str {
+    let courtesies = Lexicon::of(language).words(WordList::ClosingCourtesies);
     let mut text =
         text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '…' | '-'));
-    while let Some(shorter) = CLOSING_COURTESIES.iter().find_map(|tail| strip_end(text, tail)) {
+    while let Some(shorter) = courtesies.iter().find_map(|tail| strip_end(text, tail)) {
         text = shorter;
     }
     text
@@ -214,7 +176,7 @@ fn trim_courtesies(text: &str) -> &str {
 fn strip_end<'a>(text: &'a str, tail: &str) -> Option<&'a str> {
     let (head, end) = text.split_at_checked(text.len().checked_sub(tail.len())?)?;
     let whole_word = head.ends_with([' ', ',']);
-    (whole_word && end.eq_ignore_ascii_case(tail)).then(|| head.trim_end_matches([' ', ',', '.', '!', '?', '-', ';']))
+    (whole_word && normalise(end) == *tail).then(|| head.trim_end_matches([' ', ',', '.', '!', '?', '-', ';']))
 }
 
 #[cfg(test)]
@@ -226,6 +188,71 @@ mod tests {
         let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
         let clause = extract_clause(&scored);
         assert_eq!((clause.kind, clause.text.as_str()), (wish, expected), "{text}");
+    }
+
+    #[test]
+    fn german_clauses_end_in_their_verb() {
+        use ClauseKind::{Act, Answer, Give, Whole};
+        for (text, kind, expected) in [
+            ("Schick mir bitte den Entwurf des Kassenberichts.", Act, "mir den Entwurf des Kassenberichts schicken"),
+            (
+                "Schicken Sie mir bitte die Auftragsbestätigung bis Donnerstag zurück.",
+                Act,
+                "mir die Auftragsbestätigung bis Donnerstag zurückschicken",
+            ),
+            (
+                "Könntest du mir bitte bis Mittwoch die Teilnehmerliste schicken?",
+                Act,
+                "mir bis Mittwoch die Teilnehmerliste schicken",
+            ),
+            ("Ruf mich heute Abend an.", Act, "mich heute Abend anrufen"),
+            ("Bring morgen den Schlüssel mit, sonst stehen wir vor der Tür.", Act, "morgen den Schlüssel mitbringen"),
+            ("Gib mir Bescheid, ob das so passt.", Act, "mir Bescheid geben, ob das so passt"),
+            (
+                "Füllen Sie das Formular aus und senden Sie es an uns zurück.",
+                Act,
+                "das Formular ausfüllen und es an uns zurücksenden",
+            ),
+            ("Trag dich in die Liste ein.", Act, "in die Liste eintragen"),
+            ("Vergiss nicht, die Blumen zu gießen.", Act, "die Blumen gießen"),
+            ("Wir bitten Sie, Ihr Kind um 12 Uhr abzuholen.", Act, "Ihr Kind um 12 Uhr abholen"),
+            ("Es wäre super, wenn du den Kuchen mitbringen könntest.", Act, "den Kuchen mitbringen"),
+            ("Wäre lieb, wenn du den Müll noch rausstellst", Act, "den Müll noch rausstellen"),
+            ("Kümmerst du dich um die Getränke?", Act, "um die Getränke kümmern"),
+            ("Kauf Milch, Butter und Brot.", Act, "Milch, Butter und Brot kaufen"),
+            ("Bitte Anzahl der Teilnehmer melden.", Act, "Anzahl der Teilnehmer melden"),
+            ("Ueberweise mir bitte die 80 Euro.", Act, "mir die 80 Euro überweisen"),
+            ("Wir benötigen noch die Bescheinigung Ihrer Krankenkasse.", Give, "die Bescheinigung Ihrer Krankenkasse"),
+            (
+                "Für die Vorlage benötige ich den Entwurf bis Ende April.",
+                Give,
+                "für die Vorlage den Entwurf bis Ende April",
+            ),
+            ("Überweisen Sie den Restbetrag von 412,80 Euro.", Act, "den Restbetrag von 412,80 Euro überweisen"),
+            (
+                "Melden Sie es bitte bis Donnerstag, 30.04., per Mail an, mit Angabe der Tage.",
+                Act,
+                "es bis Donnerstag, 30.04., per Mail anmelden",
+            ),
+            ("Mach bitte ein Foto und schick's mir.", Act, "ein Foto machen und es mir schicken"),
+            ("Dürfte ich Sie bitten, den Fragebogen auszufüllen?", Act, "den Fragebogen ausfüllen"),
+            (
+                "Wäre es möglich, den Beitrag in Raten zu zahlen?",
+                Answer,
+                "Wäre es möglich, den Beitrag in Raten zu zahlen",
+            ),
+            (
+                "Können Sie mir sagen, an wen ich mich wenden muss?",
+                Answer,
+                "Können Sie mir sagen, an wen ich mich wenden muss",
+            ),
+            ("Lass uns das zusammen kaufen.", Whole, "Lass uns das zusammen kaufen"),
+            ("Hallo Jonas, wann passt es dir nächste Woche?", Answer, "wann passt es dir nächste Woche"),
+            ("Auf dem Antrag fehlt noch Ihre Unterschrift.", Whole, "Auf dem Antrag fehlt noch Ihre Unterschrift"),
+            ("Schick uns den Plan, den wir besprochen haben.", Act, "uns den Plan schicken"),
+        ] {
+            check(text, kind, expected);
+        }
     }
 
     #[test]

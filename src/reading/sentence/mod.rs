@@ -3,5 +3,7 @@
 //! Nothing here sees the whole mail or its sender.
 
 pub(super) mod clause;
+pub(super) mod german_clause;
+mod imperative;
 pub(super) mod score;
 pub(super) mod text;

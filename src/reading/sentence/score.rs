@@ -6,9 +6,13 @@ use std::cell::OnceCell;
 
 use crate::reading::{
     date::{self, DueDate, ReferenceTime},
+    language::Language,
     learned::{Head, SentenceWeights, emit_sentence_signals, weigh_sentence, weight_table},
-    lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases, is_lead_in, is_verb},
-    sentence::text::{Sentence, words},
+    lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList, find_phrases},
+    sentence::{
+        imperative::{find_imperative, parse_assignment},
+        text::{Sentence, words},
+    },
 };
 
 /// From here on something is asked.
@@ -95,10 +99,8 @@ impl ScoredSentence<'_> {
 
 /// Scores one sentence. `names` are the person's own, plain.
 pub(in crate::reading) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[String]) -> ScoredSentence<'a> {
-    let mut hits = find_phrases(&sentence.normalised);
-    hits.retain(|hit| {
-        !is_cancelled_by_context(&sentence.normalised, hit) && !is_reported_speech(&sentence.normalised, hit)
-    });
+    let mut hits = find_phrases(&sentence.normalised, sentence.language);
+    hits.retain(|hit| !is_cancelled_by_context(&sentence, hit) && !is_reported_speech(&sentence.normalised, hit));
     let mut features = FeatureSet::default();
     features.insert(Feature::Always);
     for hit in &hits {
@@ -129,17 +131,22 @@ pub(in crate::reading) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[St
 }
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
-/// Hebrew letters has its hand-made sum; there "בבקשה" alone is as often "here you are".
+/// another language has its hand-made sum; in Hebrew "בבקשה" alone is as often "here you are".
 fn compute_logit_in_mail(sentence: &Sentence<'_>, features: FeatureSet, hand: f64, alone: f64) -> f64 {
     use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
     let asks = features.has_any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
     let promise = if features.has(Commits) && !asks { Commits.hand_weight() + 0.6 } else { 0.0 };
-    if sentence.is_hebrew() {
+    if !is_learned_language(sentence) {
         let promise = if features.has(Commits) { Commits.hand_weight() + 0.6 } else { 0.0 };
-        let courtesy = if features.has(Please) && !asks { 1.0 } else { 0.0 };
+        let courtesy = if features.has(Please) && !asks && sentence.has_hebrew_letters() { 1.0 } else { 0.0 };
         return hand - promise - courtesy;
     }
     HAND_SHARE * hand + (1.0 - HAND_SHARE) * alone + MAIL_BIAS - promise
+}
+
+/// Whether the learned weights know the words of the sentence.
+fn is_learned_language(sentence: &Sentence<'_>) -> bool {
+    sentence.language != Language::German && !sentence.has_hebrew_letters()
 }
 
 /// How much of a sentence's sum in a mail is hand-made: the sentences learned from were judged alone.
@@ -150,7 +157,7 @@ const MAIL_BIAS: f64 = 0.4;
 
 /// By its words alone, as the sentences it was learned from were judged.
 fn compute_logit_alone(sentence: &Sentence<'_>, walk: &SentenceWeights, features: FeatureSet, hand: f64) -> f64 {
-    if sentence.is_hebrew() {
+    if !is_learned_language(sentence) {
         return hand;
     }
     let table = weight_table();
@@ -160,7 +167,8 @@ fn compute_logit_alone(sentence: &Sentence<'_>, walk: &SentenceWeights, features
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
 /// "to make sure" want nothing, "אי אפשר ל…" says that it cannot be done.
-fn is_cancelled_by_context(plain: &str, hit: &PhraseMatch) -> bool {
+fn is_cancelled_by_context(sentence: &Sentence<'_>, hit: &PhraseMatch) -> bool {
+    let plain = sentence.normalised.as_str();
     let (head, tail) = plain.split_at_checked(hit.start).unwrap_or_default();
     let before = || head.trim_end().rsplit(' ').next().unwrap_or_default();
     match hit.feature {
@@ -172,10 +180,8 @@ fn is_cancelled_by_context(plain: &str, hit: &PhraseMatch) -> bool {
             head.ends_with('ש')
                 || allows
                 || (said == "אבקש" && matches!(next, "ממנו" | "ממנה" | "מהם" | "מהן"))
-                || matches!(
-                    before(),
-                    "when" | "where" | "how" | "what" | "why" | "which" | "time" | "long" | "אי" | "לא"
-                )
+                || Lexicon::of(sentence.language).has_word(WordList::NoAskAfter, before())
+                || is_german_permission(head, said, plain)
         }
         Feature::Needs => {
             let (said, after) = plain.split_at_checked(hit.end).unwrap_or_default();
@@ -183,6 +189,12 @@ fn is_cancelled_by_context(plain: &str, hit: &PhraseMatch) -> bool {
         }
         _ => false,
     }
+}
+
+/// "Ihr Rezept können Sie am Empfang abholen": with something before it, it allows. A name before it calls.
+fn is_german_permission(head: &str, said: &str, plain: &str) -> bool {
+    let clause = head.rsplit([',', ';', ':']).next().unwrap_or_default();
+    matches!(said, "kannst du" | "koennen sie" | "koennt ihr") && words(clause).count() >= 2 && !plain.contains('?')
 }
 
 /// Inside quotation marks, with a story around them: someone else asked someone else.
@@ -243,78 +255,6 @@ fn adjust_features(sentence: &Sentence<'_>, names: &[String], features: &mut Fea
     if count > 40 {
         features.insert(Feature::Long);
     }
-}
-
-/// After such a word a verb at the head was a noun.
-const NOT_AFTER_IMPERATIVE: &[&str] = &[
-    "is", "are", "was", "were", "has", "have", "had", "of", "will", "would", "from", "you", "we", "they", "i", "he",
-    "she",
-];
-
-/// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
-fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut FeatureSet) -> Option<usize> {
-    let plain = sentence.normalised.as_str();
-    if let Some(at) = sentence_starts(plain).find(|at| is_imperative_at(plain, *at)) {
-        features.insert(Feature::Imperative);
-        return Some(at);
-    }
-    if let Some((_, at)) = parse_assignment(sentence) {
-        features.insert(Feature::Imperative);
-        return Some(at);
-    }
-    let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
-    let conditional = matches!(words(plain).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
-    let commas = conditional.then(|| plain.match_indices(", ").map(|(at, comma)| at + comma.len()));
-    let at = courtesies.chain(commas.into_iter().flatten()).find(|at| is_imperative_at(plain, *at))?;
-    features.insert(Feature::ImperativeLater);
-    Some(at)
-}
-
-/// "Dana: update the slide", "Dana to confirm the venue": a point of a list, the name of who does it, where it starts.
-fn parse_assignment<'s>(sentence: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
-    let plain = sentence.normalised.as_str();
-    let named = sentence.raw.starts_with(char::is_uppercase) && sentence.is_list_item;
-    let (who, rest) = plain.split_once([':', ' ']).filter(|_| named)?;
-    let at = plain.len() - rest.len();
-    let colon = plain.get(..at).is_some_and(|head| head.ends_with(':'));
-    let verb =
-        if colon { rest.trim_start() } else { rest.strip_prefix("to ").or_else(|| rest.strip_prefix("will "))? };
-    let start = plain.len() - verb.len();
-    let lead =
-        matches!(who, "note" | "reminder" | "action" | "todo" | "please" | "next" | "update" | "important" | "all");
-    (is_imperative_at(plain, start) && !is_verb(who) && !lead && !is_lead_in(who)).then_some((who, start))
-}
-
-/// Where the sentence proper may start: its first word, after lead-ins, after the name of the one spoken to.
-fn sentence_starts(plain: &str) -> impl Iterator<Item = usize> {
-    let mut at = 0;
-    let mut leading = true;
-    let mut called = false;
-    // "Option B: buy new ones" weighs, it does not order.
-    let mut weighed = false;
-    plain.split(' ').take(5).filter_map(move |word| {
-        let start = at;
-        at += word.len() + 1;
-        let head = leading || called;
-        leading = leading && is_lead_in(word);
-        called = word.ends_with([',', ':', '-', '–', '—', ';']);
-        weighed = weighed || matches!(word, "option" | "scenario" | "alternative" | "pro:" | "con:");
-        (head && !weighed).then_some(start)
-    })
-}
-
-/// A verb stands here, and what follows is not the verb of another sentence ("Report is attached").
-fn is_imperative_at(plain: &str, at: usize) -> bool {
-    let rest = plain.get(at..).unwrap_or_default();
-    let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
-    // "Have legal sign off on it."
-    let third = words(after).nth(1).unwrap_or_default();
-    if word == "have" && is_verb(third) && !matches!(words(after).next(), Some("you" | "we" | "i" | "a" | "an" | "fun"))
-    {
-        return true;
-    }
-    let goes_on = || words(after).next().is_some_and(|next| !NOT_AFTER_IMPERATIVE.contains(&next));
-    !word.ends_with(['.', ':']) && is_verb(word.trim_end_matches(|c: char| !c.is_alphanumeric())) && goes_on()
 }
 
 #[cfg(test)]

@@ -1,6 +1,11 @@
 //! Cuts a mail's text into sentences and gives each a plain form to match words against.
 //!
-//! Owns where a sentence starts and ends. Nothing in here knows what a sentence means.
+//! Owns where a sentence starts and ends, and which language it is in. Nothing in here knows what a sentence means.
+
+use crate::reading::{
+    language::{Language, LanguageScores},
+    lexicon::{Lexicon, WordList},
+};
 
 /// Longer texts are read up to here: what nobody scrolls to decides nothing.
 pub(super) const READ_LIMIT: usize = 64 * 1024;
@@ -18,31 +23,19 @@ const LONGEST_NUMBER: usize = 64;
 /// A line this short did not break because the margin was reached.
 const SHORT_LINE: usize = 48;
 
-/// Words whose full stop ends no sentence.
-const ABBREVIATIONS: &[&str] = &[
-    "dr", "mr", "mrs", "ms", "prof", "st", "vs", "no", "nr", "inc", "ltd", "co", "corp", "jr", "sr", "approx", "dept",
-    "e.g", "i.e", "p.s", "ext", "tel", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
-    "dec", "a.m", "p.m", "u.s", "attn", "re", "fig", "min", "max", "ca", "bzw", "inkl", "einschl", "mrz", "okt", "dez",
-];
-
 /// Short names of days before a date: "Do. 18.6."
 const SHORT_DAYS: &[&str] = &["mo", "di", "mi", "do", "fr", "sa", "so"];
-/// Words before a day of the month: "am 5. um acht".
-const BEFORE_DAY: &[&str] = &["am", "zum", "den", "dem", "vom", "bis", "der", "ab", "spätestens"];
-/// How the names of months start in English and German.
-const MONTHS: &[&str] = &[
-    "jan", "jän", "feb", "mär", "mar", "apr", "mai", "may", "jun", "jul", "aug", "sep", "okt", "oct", "nov", "dez",
-    "dec",
-];
 
 #[derive(Debug, Clone)]
 pub(in crate::reading) struct Sentence<'a> {
     /// As it stands in the mail, without its bullet.
     pub(in crate::reading) raw: &'a str,
-    /// Lower case, single spaces, straight quotes.
+    /// Lower case, single spaces, straight quotes, umlauts as two letters.
     pub(in crate::reading) normalised: String,
     /// Stood in a bulleted or numbered list.
     pub(in crate::reading) is_list_item: bool,
+    /// Its own where it is plain, else that of the text it stands in.
+    pub(in crate::reading) language: Language,
 }
 
 impl Sentence<'_> {
@@ -51,7 +44,7 @@ impl Sentence<'_> {
         tail.ends_with('?') || (self.normalised.contains('?') && self.normalised.contains("? "))
     }
 
-    pub(in crate::reading) fn is_hebrew(&self) -> bool {
+    pub(in crate::reading) fn has_hebrew_letters(&self) -> bool {
         !self.normalised.is_ascii() && self.normalised.chars().any(|c| ('א'..='ת').contains(&c))
     }
 
@@ -65,7 +58,29 @@ pub(in crate::reading) fn words(plain: &str) -> impl Iterator<Item = &str> {
     plain.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty())
 }
 
+/// The sentences of a text that stands alone.
 pub(in crate::reading) fn split_sentences(text: &str) -> Vec<Sentence<'_>> {
+    split_sentences_about(text, "").0
+}
+
+/// The sentences of a text with a plain subject, and the language of both.
+pub(in crate::reading) fn split_sentences_about<'a>(text: &'a str, subject: &str) -> (Vec<Sentence<'a>>, Language) {
+    let mut sentences = cut_sentences(text);
+    let scores: Vec<_> = sentences.iter().map(|sentence| LanguageScores::of(&sentence.normalised)).collect();
+    let mut sum = LanguageScores::of(subject);
+    // A few sentences tell; what a mail quotes and ends with may be in another language.
+    scores.iter().take(SENTENCES_THAT_TELL).for_each(|scores| sum.add(scores));
+    let language = sum.decide();
+    for (sentence, scores) in sentences.iter_mut().zip(&scores) {
+        sentence.language = scores.decide_in(language);
+    }
+    (sentences, language)
+}
+
+/// So many sentences decide in which language a mail is.
+const SENTENCES_THAT_TELL: usize = 12;
+
+fn cut_sentences(text: &str) -> Vec<Sentence<'_>> {
     let text = text.get(..text.floor_char_boundary(READ_LIMIT)).unwrap_or_default();
     let mut found = Vec::new();
     for block in split_blocks(text) {
@@ -123,7 +138,7 @@ fn starts_new_block(previous: &str, line: &str) -> bool {
 }
 
 /// Takes off "- ", "* ", "• ", "1. ", "2) " and says whether there was one.
-fn strip_bullet(line: &str) -> (&str, bool) {
+pub(in crate::reading) fn strip_bullet(line: &str) -> (&str, bool) {
     for bullet in ["- ", "* ", "• ", "– ", "· "] {
         if let Some(rest) = line.strip_prefix(bullet) {
             return (rest.trim_start(), true);
@@ -152,8 +167,8 @@ fn push_block_sentences<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence
         }
         let spaced = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         let so_far = block.get(start..at).unwrap_or_default();
-        let behind = block.get(end..).unwrap_or_default();
-        if spaced && (c != '.' || (ends_sentence(so_far) && !is_stop_of_date(so_far, behind))) {
+        let behind = || block.get(end..).unwrap_or_default().trim_start();
+        if spaced && (c != '.' || (ends_sentence(so_far) && !is_stop_of_date(so_far, behind()))) {
             push_sentence_or_points(block.get(start..end).unwrap_or_default(), item, found);
             start = end;
         }
@@ -165,26 +180,33 @@ fn ends_sentence(before_stop: &str) -> bool {
     let word = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
     let number = before_stop.len() <= LONGEST_NUMBER && before_stop.trim().chars().all(|c| c.is_ascii_digit());
-    !(initial || number || ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()))
+    let word = word.to_ascii_lowercase();
+    let short = [Language::English, Language::German]
+        .map(Lexicon::of)
+        .iter()
+        .any(|lexicon| lexicon.has_word(WordList::Abbreviations, &word));
+    !(initial || number || short)
 }
 
 /// "16. März", "bis 12.3. bitte", "Do. 18.6.": a full stop within a date, not at the end of a sentence.
 fn is_stop_of_date(before_stop: &str, behind: &str) -> bool {
-    let mut words = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(');
-    let last = words.next().unwrap_or_default();
-    let behind = behind.trim_start();
+    let mut before = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(');
+    let last = before.next().unwrap_or_default();
     if SHORT_DAYS.contains(&last.to_ascii_lowercase().as_str()) {
         return behind.starts_with(|c: char| c.is_ascii_digit());
     }
-    let is_figure = (1..=5).contains(&last.len()) && last.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_figure = last.len() <= "31.12".len() && last.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if !is_figure || !last.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
-    let month: String = behind.chars().take(3).flat_map(char::to_lowercase).collect();
-    let mut led = || words.next().is_some_and(|word| BEFORE_DAY.contains(&word.to_lowercase().as_str()));
+    let german = Lexicon::of(Language::German);
+    let next = normalise(words(behind).next().unwrap_or_default());
+    let is_month = [german, Lexicon::of(Language::English)].iter().any(|it| it.has_word(WordList::Months, &next));
+    let previous = normalise(before.next().unwrap_or_default());
+    let is_led = german.has_word(WordList::BeforeOrdinals, &previous);
     let goes_on = behind.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '–'));
     let is_range = ["bis ", "und ", "oder ", "- ", "– "].iter().any(|word| behind.starts_with(word));
-    MONTHS.contains(&month.as_str()) || is_range || (goes_on && (last.contains('.') || led()))
+    is_month || is_range || (goes_on && (last.contains('.') || is_led))
 }
 
 fn push_sentence_or_points<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
@@ -223,7 +245,7 @@ fn push_sentence<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
     while !rest.is_empty() && found.len() < MAX_SENTENCES {
         let (raw, after) = cut_sentence(rest);
         if raw.chars().any(char::is_alphabetic) {
-            found.push(Sentence { raw, normalised: normalise(raw), is_list_item: item });
+            found.push(Sentence { raw, normalised: normalise(raw), is_list_item: item, language: Language::English });
         }
         rest = after;
     }
@@ -241,10 +263,32 @@ fn cut_sentence(text: &str) -> (&str, &str) {
     (raw.trim_end(), after.trim_start())
 }
 
-/// Lower case (ASCII; Hebrew has none), single spaces, straight quotes.
+/// Lower case, single spaces, straight quotes, and umlauts as two letters, so that every spelling of a German word is one.
+/// No letter gets longer or shorter: byte positions are those of [`normalise_spaces_and_quotes`].
 pub(in crate::reading) fn normalise(raw: &str) -> String {
     let mut plain = normalise_spaces_and_quotes(raw);
     plain.make_ascii_lowercase();
+    if plain.is_ascii() || !plain.contains(has_plain_form) {
+        plain
+    } else {
+        plain.chars().fold(String::with_capacity(plain.len()), push_plain_form)
+    }
+}
+
+fn has_plain_form(c: char) -> bool {
+    c > '\u{bf}' && c < '\u{180}'
+}
+
+fn push_plain_form(mut plain: String, c: char) -> String {
+    match c {
+        'ä' | 'Ä' => plain.push_str("ae"),
+        'ö' | 'Ö' => plain.push_str("oe"),
+        'ü' | 'Ü' => plain.push_str("ue"),
+        'ß' => plain.push_str("ss"),
+        // The lower case of Latin letters with marks has their length, but for "İ", which is left as it is.
+        c if has_plain_form(c) && c != 'İ' => plain.extend(c.to_lowercase()),
+        c => plain.push(c),
+    }
     plain
 }
 
@@ -258,7 +302,7 @@ pub(in crate::reading) fn normalise_spaces_and_quotes(raw: &str) -> String {
     for c in raw.chars() {
         match c {
             '’' | '‘' | '`' | '׳' => tidy.push('\''),
-            '“' | '”' | '״' => tidy.push('"'),
+            '“' | '”' | '״' | '„' | '«' | '»' => tidy.push('"'),
             c if c.is_whitespace() => {
                 if !tidy.ends_with(' ') {
                     tidy.push(' ');
@@ -292,6 +336,14 @@ mod tests {
             &["Please:", "send the report", "book a room", "call me"],
         );
         check("Version 2.5 costs 1.250,00 EUR. ok? fine", &["Version 2.5 costs 1.250,00 EUR.", "ok?", "fine"]);
+        check(
+            "Das muss bis 9. April bei Dr. Amsel sein. Am 31. ist zu.",
+            &["Das muss bis 9. April bei Dr. Amsel sein.", "Am 31. ist zu."],
+        );
+        check(
+            "Kostet ca. 20 Euro inkl. MwSt. Am 31. Bitte komm.",
+            &["Kostet ca. 20 Euro inkl. MwSt.", "Am 31.", "Bitte komm."],
+        );
         check("> quoted words\nmine\n\n--\n", &["mine"]);
         check("שלום דנה,\nתוכלי לשלוח את הדוח? תודה.", &["שלום דנה,", "תוכלי לשלוח את הדוח?", "תודה."]);
         check("Can you (1) call Paul, (2) draft it, and (3) rest?", &["call Paul", "draft it", "rest?"]);
@@ -312,6 +364,16 @@ mod tests {
     #[test]
     fn plain_form_is_what_phrases_are_written_in() {
         assert_eq!(normalise("Don’t  “STOP”\nדו״ח"), "don't \"stop\" דו\"ח");
+        assert_eq!(normalise("Über „ÄRGER“: heißt ÉTÉ İ"), "ueber \"aerger\": heisst été İ");
+    }
+
+    #[test]
+    fn a_sentence_is_in_its_own_language_or_in_that_of_its_mail() {
+        let text = "Hallo Jonas, hier ist noch die Mail von Dave, die ich dir schicken wollte. Can you believe it? Beleg 12. תודה רבה";
+        let (sentences, language) = split_sentences_about(text, "");
+        assert_eq!(language, Language::German);
+        let languages: Vec<_> = sentences.iter().map(|sentence| sentence.language.as_str()).collect();
+        assert_eq!(languages, ["de", "en", "de", "he"]);
     }
 
     #[test]
@@ -336,7 +398,7 @@ mod tests {
     fn questions_end_in_a_question_mark() {
         for (text, expected) in [("Really?", true), ("\"Really?\"", true), ("Really.", false), ("Ready? Thanks", true)]
         {
-            let sentence = Sentence { raw: text, normalised: normalise(text), is_list_item: false };
+            let sentence = split_sentences(text).remove(0);
             assert_eq!(sentence.is_question(), expected, "{text}");
         }
     }

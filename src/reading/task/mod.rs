@@ -6,9 +6,12 @@
 pub(super) mod facts;
 pub(super) mod forced_task;
 pub(super) mod money;
+mod note;
 pub(super) mod objective;
 pub(super) mod own_mail;
 pub(super) mod plan;
+mod promise;
 mod task_kind;
 mod template;
 pub(super) mod urgency;
+pub(super) mod wording;

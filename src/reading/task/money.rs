@@ -2,7 +2,12 @@
 //!
 //! Owns numbers with a meaning. Refuses whatever could be read two ways.
 
-use crate::reading::sentence::text::words;
+use crate::reading::{
+    language::Language,
+    lexicon::{Lexicon, WordList},
+    sentence::text::words,
+    task::wording::{Template, Wording},
+};
 
 const CURRENCIES: &[(&str, &str)] = &[
     ("€", "EUR"),
@@ -36,18 +41,19 @@ pub(in crate::reading) struct Money {
 }
 
 impl Money {
-    /// "EUR 1,250.00".
-    pub(super) fn format_with_currency(&self) -> String {
+    /// "EUR 1,250.00", or as another language has it.
+    pub(super) fn format_with_currency(&self, wording: &Wording) -> String {
         let cents = (self.amount * 100.0).round() as u64;
         let whole = (cents / 100).to_string();
         let mut grouped = String::new();
         for (at, digit) in whole.chars().enumerate() {
             if at > 0 && (whole.len() - at).is_multiple_of(3) {
-                grouped.push(',');
+                grouped.push_str(wording.template(Template::Thousands));
             }
             grouped.push(digit);
         }
-        format!("{} {grouped}.{:02}", self.currency, cents % 100)
+        let cents = format!("{:02}", cents % 100);
+        wording.fill(Template::Sum, &[("currency", self.currency), ("whole", &grouped), ("cents", &cents)])
     }
 }
 
@@ -104,7 +110,14 @@ pub(super) fn find_invoice_number(raw: &str) -> Option<String> {
     let plain = crate::reading::sentence::text::normalise(raw);
     let mut tokens = raw.split_whitespace().zip(plain.split_whitespace());
     while let Some((_, word)) = tokens.next() {
-        if !(word.starts_with("invoice") || word.starts_with("חשבונית") || word.ends_with("החשבונית")) {
+        let lexicons = [Language::English, Language::German].map(Lexicon::of);
+        let named = |list, is: &dyn Fn(&str) -> bool| {
+            lexicons.iter().any(|lexicon| lexicon.words(list).iter().any(|known| is(known)))
+        };
+        // Hebrew has its article in front, German its case behind.
+        let invoice =
+            |known: &str| word.starts_with(known) || word.strip_prefix('ה').is_some_and(|it| it.starts_with(known));
+        if !named(WordList::InvoiceWords, &invoice) {
             continue;
         }
         for (raw, word) in tokens.clone().take(3) {
@@ -112,8 +125,8 @@ pub(super) fn find_invoice_number(raw: &str) -> Option<String> {
             if bare.chars().filter(char::is_ascii_digit).count() >= 2 && !bare.contains([',', ':', '.']) {
                 return Some(bare.to_owned());
             }
-            let filler = ["no", "no.", "nr", "nr.", "number", "num", "#", "id", "מס'", "מספר", ":"];
-            if !filler.contains(&word.trim_end_matches(':')) {
+            let word = if word == ":" { word } else { word.trim_end_matches(':') };
+            if !named(WordList::NumberWords, &|known| known == word) {
                 break;
             }
         }
@@ -123,12 +136,18 @@ pub(super) fn find_invoice_number(raw: &str) -> Option<String> {
 
 /// How long to meet: "30m", "1h", "1h30m".
 pub(super) fn find_meeting_duration(plain: &str) -> Option<String> {
-    if !["min", "hour", "hr", "שעה", "שעות", "דק"].iter().any(|unit| plain.contains(unit)) {
+    if !["min", "hour", "hr", "שעה", "שעות", "דק", "stunde", "std"].iter().any(|unit| plain.contains(unit)) {
         return None;
     }
     for (phrase, minutes) in [
         ("half an hour", 30),
         ("half hour", 30),
+        ("halbe stunde", 30),
+        ("halben stunde", 30),
+        ("dreiviertelstunde", 45),
+        ("viertelstunde", 15),
+        ("anderthalb stunden", 90),
+        ("eineinhalb stunden", 90),
         ("half-hour", 30),
         ("חצי שעה", 30),
         ("שעה וחצי", 90),
@@ -143,15 +162,19 @@ pub(super) fn find_meeting_duration(plain: &str) -> Option<String> {
         [count, unit] => parse_minutes(count, unit),
         _ => None,
     });
-    let one_hour = || ["an hour", "one hour", "שעה אחת", "של שעה"].iter().any(|phrase| plain.contains(phrase));
+    let one_hour = || {
+        ["an hour", "one hour", "שעה אחת", "של שעה", "eine stunde", "einer stunde"]
+            .iter()
+            .any(|phrase| plain.contains(phrase))
+    };
     minutes.or_else(|| one_hour().then_some(60)).map(format_minutes)
 }
 
 fn parse_minutes(count: &str, unit: &str) -> Option<u32> {
     let count: u32 = count.parse().ok()?;
     let minutes = match unit {
-        "min" | "mins" | "minute" | "minutes" | "דקות" | "דק'" => count,
-        "hour" | "hours" | "hr" | "hrs" | "שעות" => count.checked_mul(60)?,
+        "min" | "mins" | "minute" | "minutes" | "minuten" | "דקות" | "דק'" => count,
+        "hour" | "hours" | "hr" | "hrs" | "stunde" | "stunden" | "std" | "שעות" => count.checked_mul(60)?,
         _ => return None,
     };
     (5..=600).contains(&minutes).then_some(minutes)
@@ -183,7 +206,9 @@ mod tests {
             ("eur 1.2345", None),
         ] {
             assert_eq!(
-                find_largest_amount(text).map(|money| money.format_with_currency()).as_deref(),
+                find_largest_amount(text)
+                    .map(|money| money.format_with_currency(Wording::of(Language::English)))
+                    .as_deref(),
                 expected,
                 "{text}"
             );
@@ -197,6 +222,8 @@ mod tests {
             ("your invoice no. INV-2041, thanks", Some("INV-2041")),
             ("Invoice #77:", Some("77")),
             ("חשבונית מס' 3310", Some("3310")),
+            ("Rechnung Nr. 3318 vom 4. Mai", Some("3318")),
+            ("Ihre Rechnungsnummer: 2026-0117", Some("2026-0117")),
             ("the invoice for 12 chairs", None),
             ("invoice of EUR 1,250.00", None),
         ] {
@@ -213,6 +240,8 @@ mod tests {
             ("about 1 hour", Some("1h")),
             ("for an hour", Some("1h")),
             ("של 45 דקות", Some("45m")),
+            ("eine halbe stunde zeit", Some("30m")),
+            ("ca. 20 minuten", Some("20m")),
             ("2000 minutes", None),
             ("soon", None),
         ] {

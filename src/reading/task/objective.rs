@@ -3,38 +3,98 @@
 //! Owns the wording. It uses the mail's own words and the sender's name; it never promises more than was asked.
 
 use crate::reading::{
+    language::Language,
+    lexicon::{Lexicon, WordList},
     sentence::{
         clause::{Clause, ClauseKind},
-        text::words,
+        text::{normalise, words},
     },
-    task::money::Money,
+    task::{
+        money::Money,
+        wording::{Template, Wording},
+    },
 };
 
 const MAX_OBJECTIVE_CHARS: usize = 120;
 
-/// Who asks, as the objective will call them, and in which language.
+/// The length of a subject beside a quoted sentence, in characters.
+const MAX_QUOTED_SUBJECT: usize = 40;
+
+/// Who asks, as the objective will call them, about what, and in which language.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::reading) struct ObjectiveWriter<'a> {
     pub(in crate::reading) person: &'a str,
-    pub(in crate::reading) is_hebrew: bool,
+    pub(in crate::reading) subject: &'a str,
+    pub(in crate::reading) language: Language,
 }
 
 impl ObjectiveWriter<'_> {
-    pub(super) fn write_request(self, clause: &Clause) -> String {
-        let text =
-            if self.is_hebrew { self.to_third_person_hebrew(&clause.text) } else { self.to_third_person(&clause.text) };
-        let person = self.person;
-        let said = match (clause.kind, self.is_hebrew) {
-            (_, false) if words(&text).next().is_none() => format!("Reply to {person}"),
-            (ClauseKind::Act, false) if starts_with_verb(&text) => self.rewrite_handover(&clause.text).unwrap_or(text),
-            (ClauseKind::Act, true) => text,
-            (ClauseKind::Tell, false) => format!("Tell {person} {}", replace_if_with_whether(&text)),
-            (ClauseKind::Give, false) => format!("Get {person} {text}"),
-            (ClauseKind::Answer, false) => format!("Answer {person}: {text}"),
-            (_, false) => format!("Follow up with {person}: {text}"),
-            (_, true) => format!("לענות ל{person}: {text}"),
+    /// The same in the language of a sentence, when that is one that is read.
+    pub(in crate::reading) fn in_language(self, language: Language) -> Self {
+        if language.is_read() { Self { language, ..self } } else { self }
+    }
+
+    pub(in crate::reading) fn write_request(self, clause: &Clause) -> String {
+        let text = match self.language {
+            Language::Hebrew => self.to_third_person_hebrew(&clause.text),
+            Language::German => self.to_third_person_german(&clause.text),
+            _ => self.to_third_person(&clause.text),
         };
-        format_objective(&said)
+        let template = match (clause.kind, self.language) {
+            _ if words(&text).next().is_none() => Template::Reply,
+            (ClauseKind::Act, Language::German | Language::Hebrew) => return format_objective(&text),
+            (ClauseKind::Act, _) if starts_with_verb(&text) => {
+                return format_objective(&self.rewrite_handover(&clause.text).unwrap_or(text));
+            }
+            // Another's question is quoted in the words it was put in.
+            (ClauseKind::Answer, Language::German) => return self.fill_quoting(Template::Answer, &clause.text),
+            (ClauseKind::Whole, Language::German) => return self.fill_quoting(Template::FollowUp, &clause.text),
+            (ClauseKind::Give, Language::German) => return self.write_german_gift(&text),
+            (ClauseKind::Tell, Language::English) => {
+                return self.fill(Template::Tell, &replace_if_with_whether(&text));
+            }
+            (ClauseKind::Tell, _) => Template::Tell,
+            (ClauseKind::Give, _) => Template::Give,
+            (ClauseKind::Answer, _) => Template::Answer,
+            _ => Template::FollowUp,
+        };
+        self.fill(template, &text)
+    }
+
+    /// A fixed form around what the mail says.
+    pub(in crate::reading) fn fill(self, template: Template, text: &str) -> String {
+        let text = text.trim_end_matches(['.', '!', '?', ' ', ':']);
+        let values = [("person", self.person), ("text", text), ("subject", self.subject)];
+        format_objective(&Wording::of(self.language).fill(template, &values))
+    }
+
+    /// A form in which the text stands between marks, which are not cut off with it.
+    fn fill_quoting(self, template: Template, text: &str) -> String {
+        let wording = Wording::of(self.language);
+        let text = text.trim_end_matches(['.', '!', '?', ' ', ':']).replace('"', "'");
+        let subject = truncate_at_word(self.subject, MAX_QUOTED_SUBJECT);
+        let fill = |text: &str, subject: &str| {
+            wording.fill(template, &[("person", self.person), ("text", text), ("subject", subject)])
+        };
+        // A subject that says the same again says nothing.
+        let subject = if normalise(&text).contains(&normalise(&subject)) { "" } else { &subject };
+        let around = fill("", subject).chars().count();
+        fill(&truncate_at_word(&text, MAX_OBJECTIVE_CHARS.saturating_sub(around)), subject)
+    }
+
+    /// What is needed stands before the verb, a clause that hangs on it behind.
+    fn write_german_gift(self, text: &str) -> String {
+        let (thing, clause) = text.split_once(", ").map_or((text, String::new()), |(a, b)| (a, format!(", {b}")));
+        format_objective(&format!("{}{clause}", self.fill(Template::Give, thing)))
+    }
+
+    /// What a mail in a language that is not read is about.
+    pub(in crate::reading) fn write_unread(self, about: &str, language: Language) -> String {
+        let wording = Wording::of(self.language);
+        let name = wording.language_name(language);
+        let around = wording.fill(Template::Unread, &[("language", name)]).chars().count();
+        let about = truncate_at_word(about, MAX_OBJECTIVE_CHARS.saturating_sub(around));
+        wording.fill(Template::Unread, &[("text", &about), ("language", name)])
     }
 
     /// "send me X by Friday" is "send X to Dana by Friday".
@@ -81,27 +141,41 @@ impl ObjectiveWriter<'_> {
         text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
     }
 
-    pub(super) fn write_meeting(self, plain: &str, duration: Option<&str>) -> String {
-        let noun = meeting_noun(plain);
-        let said = if self.is_hebrew {
-            let length = duration.map(|length| format!(" ({length})")).unwrap_or_default();
-            format!("לקבוע {}{length} עם {}", if plain.contains("שיח") { "שיחה" } else { "פגישה" }, self.person)
-        } else {
-            let length = duration.map(|length| format!("{} ", format_length(length))).unwrap_or_default();
-            format!("Schedule {length}{noun} with {}", self.person)
+    /// The writer's "mir" and "mein" by name.
+    fn to_third_person_german(self, text: &str) -> String {
+        let swap = |word: &str| {
+            let core = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let tail = word.strip_prefix(core).unwrap_or_default();
+            match normalise(core).as_str() {
+                "mir" | "mich" | "uns" => format!("{}{tail}", self.person),
+                "mein" | "meine" | "meinen" | "meinem" | "meiner" | "meines" => {
+                    format!("{}{tail}", self.german_genitive())
+                }
+                _ => word.to_owned(),
+            }
         };
-        format_objective(&said)
+        text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
+    }
+
+    /// "Oles", but "Jonas'".
+    pub(super) fn german_genitive(self) -> String {
+        let ending = if self.person.ends_with(['s', 'ß', 'x', 'z']) { "'" } else { "s" };
+        format!("{}{ending}", self.person)
+    }
+
+    pub(super) fn write_meeting(self, plain: &str, duration: Option<&str>) -> String {
+        let wording = Wording::of(self.language);
+        let length = duration.map(|length| format_length(wording, length)).unwrap_or_default();
+        let values = [("person", self.person), ("noun", wording.meeting_noun(plain)), ("length", &length)];
+        format_objective(&wording.fill(Template::Meeting, &values))
     }
 
     pub(super) fn write_invoice(self, number: Option<&str>, money: Option<&Money>) -> String {
+        let wording = Wording::of(self.language);
         let payee = strip_department(self.person);
-        let number = number.map(|number| format!(" {number}")).unwrap_or_default();
-        let sum = money.map(|money| format!(" ({})", money.format_with_currency())).unwrap_or_default();
-        format_objective(&if self.is_hebrew {
-            format!("לשלם חשבונית{number} ל{payee}{sum}")
-        } else {
-            format!("Pay invoice{number} to {payee}{sum}")
-        })
+        let sum = money.map(|money| money.format_with_currency(wording)).unwrap_or_default();
+        let values = [("person", payee), ("number", number.unwrap_or_default()), ("sum", &sum)];
+        format_objective(&wording.fill(Template::Invoice, &values))
     }
 
     /// The words as they are, dressed as an objective.
@@ -109,11 +183,9 @@ impl ObjectiveWriter<'_> {
         format_objective(text)
     }
 
-    /// A fixed beginning, then what the mail says.
-    pub(in crate::reading) fn write_with_lead(self, english: &str, hebrew: &str, text: &str) -> String {
-        let lead = if self.is_hebrew { hebrew } else { english };
-        let text = text.trim_end_matches(['.', '!', '?', ' ', ':']);
-        format_objective(&format!("{lead}: {text}"))
+    /// The words between quotation marks, with the subject: what could not be put in other words.
+    pub(super) fn write_quote(self, text: &str) -> String {
+        self.fill_quoting(Template::Quote, text)
     }
 }
 
@@ -169,39 +241,24 @@ fn put_before_adverbial(text: &str, inserted: &str) -> String {
     format!("{head} {inserted}{tail}")
 }
 
-fn meeting_noun(plain: &str) -> &'static str {
-    const NOUNS: &[(&str, &str)] = &[
-        ("catch-up", "catch-up"),
-        ("catch up", "catch-up"),
-        ("interview", "interview"),
-        ("lunch", "lunch"),
-        ("dinner", "dinner"),
-        ("breakfast", "breakfast"),
-        ("coffee", "coffee"),
-        ("workshop", "workshop"),
-        ("video call", "video call"),
-        ("conference call", "conference call"),
-        (" call", "call"),
-        (" chat", "chat"),
-    ];
-    NOUNS.iter().find(|(sign, _)| plain.contains(sign)).map_or("meeting", |(_, noun)| noun)
-}
-
 /// "30m" is "30-min", "1h" is "1-hour".
-fn format_length(length: &str) -> String {
+fn format_length(wording: &Wording, length: &str) -> String {
     match (length.strip_suffix('m'), length.strip_suffix('h')) {
-        (Some(minutes), _) if !minutes.contains('h') => format!("{minutes}-min"),
-        (_, Some(hours)) => format!("{hours}-hour"),
+        (Some(minutes), _) if !minutes.contains('h') => wording.fill(Template::Minutes, &[("count", minutes)]),
+        (_, Some(hours)) => wording.fill(Template::Hours, &[("count", hours)]),
         _ => length.to_owned(),
     }
 }
 
 /// "Acme Billing" is paid as "Acme".
 fn strip_department(person: &str) -> &str {
-    [" Billing", " Accounts", " Accounting", " Invoices", " Invoicing", " Finance", " Payments"]
-        .iter()
-        .find_map(|department| person.strip_suffix(department))
-        .unwrap_or(person)
+    let departments = [Language::English, Language::German].map(|it| Lexicon::of(it).words(WordList::Departments));
+    let stripped = departments.into_iter().flatten().find_map(|department| {
+        let at = person.len().checked_sub(department.len())?;
+        let (name, last) = person.split_at_checked(at)?;
+        (normalise(last) == *department).then(|| name.strip_suffix(' ')).flatten()
+    });
+    stripped.unwrap_or(person)
 }
 
 fn format_objective(said: &str) -> String {
@@ -239,9 +296,13 @@ mod tests {
     use super::*;
     use crate::reading::sentence::{clause::extract_clause, score::score_sentence, text::split_sentences};
 
+    fn writer_for(person: &str, language: Language) -> ObjectiveWriter<'_> {
+        ObjectiveWriter { person, subject: "Sommerfest", language }
+    }
+
     fn check(text: &str, expected: &str) {
         let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
-        let writer = ObjectiveWriter { person: "Dana Levi", is_hebrew: text.contains('א') || text.contains('ל') };
+        let writer = writer_for("Dana Levi", scored.sentence.language);
         assert_eq!(writer.write_request(&extract_clause(&scored)), expected, "{text}");
     }
 
@@ -257,6 +318,18 @@ mod tests {
             ("Please water my plants while I'm away.", "Water Dana Levi's plants while Dana Levi is away"),
             ("Can you help me with this one?", "Help Dana Levi with this one"),
             ("תוכלי לשלוח לי את הדוח?", "לשלוח לDana Levi את הדוח"),
+            ("Schick mir bitte den Entwurf des Kassenberichts.", "Dana Levi den Entwurf des Kassenberichts schicken"),
+            ("Könnten Sie mich morgen anrufen?", "Dana Levi morgen anrufen"),
+            ("Gieß bitte meine Blumen.", "Dana Levis Blumen gießen"),
+            (
+                "Ich brauche noch deine Unterschrift, damit es losgehen kann.",
+                "Dana Levi deine Unterschrift geben, damit es losgehen kann",
+            ),
+            ("Wann passt es dir nächste Woche?", "Dana Levi antworten: „Wann passt es dir nächste Woche?“"),
+            (
+                "Auf dem Antrag fehlt noch Ihre Unterschrift.",
+                "„Auf dem Antrag fehlt noch Ihre Unterschrift“ (Sommerfest)",
+            ),
         ] {
             check(text, expected);
         }
@@ -264,10 +337,19 @@ mod tests {
 
     #[test]
     fn fixed_forms() {
-        let writer = ObjectiveWriter { person: "Acme Billing", is_hebrew: false };
+        let writer = writer_for("Acme Billing", Language::English);
         let money = Money { amount: 1250.0, currency: "EUR" };
         assert_eq!(writer.write_invoice(Some("2041"), Some(&money)), "Pay invoice 2041 to Acme (EUR 1,250.00)");
-        let writer = ObjectiveWriter { person: "Dr. Anna Smith", is_hebrew: false };
+        let writer = writer_for("Jo", Language::German);
+        let money = Money { amount: 412.8, currency: "GBP" };
+        assert_eq!(writer.write_invoice(Some("3318"), Some(&money)), "Rechnung 3318 an Jo zahlen (412,80 GBP)");
+        assert_eq!(
+            writer.write_meeting("ein kurzes telefonat", Some("30m")),
+            "30 Minuten Telefonat mit Jo vereinbaren"
+        );
+        assert_eq!(writer.write_unread("Faktura", Language::Polish), "„Faktura“ lesen (auf Polnisch)");
+        let writer = writer_for("Dr. Anna Smith", Language::English);
+        assert_eq!(writer.write_unread("Faktura", Language::Polish), "Read “Faktura” (in Polish)");
         assert_eq!(
             writer.write_meeting("a catch-up next week", Some("30m")),
             "Schedule 30-min catch-up with Dr. Anna Smith"
@@ -278,7 +360,7 @@ mod tests {
     fn never_longer_than_a_line() {
         let long = format!("Please send {}the report.", "very ".repeat(60));
         let scored = score_sentence(split_sentences(&long).into_iter().next().unwrap(), &[]);
-        let said = ObjectiveWriter { person: "Dana", is_hebrew: false }.write_request(&extract_clause(&scored));
+        let said = writer_for("Dana", Language::English).write_request(&extract_clause(&scored));
         assert!(said.chars().count() <= MAX_OBJECTIVE_CHARS && said.ends_with('…'), "{said}");
     }
 }

@@ -7,11 +7,13 @@ use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 use crate::reading::{
     date::{self, DueDate, ReferenceTime},
     lexicon::Feature,
-    mail::annotated_mail::AnnotatedMail,
+    mail::{annotated_mail::AnnotatedMail, requests::MAX_TASKS_PER_MAIL},
     read::ReadContext,
-    sentence::{score::ScoredSentence, text::normalise_spaces_and_quotes},
+    sentence::{score::ScoredSentence, text::normalise},
     task::{
+        note::{Note, read_command, read_notes},
         objective::ObjectiveWriter,
+        promise::read_promise,
         template::{TemplateContext, choose_steps},
     },
 };
@@ -22,29 +24,27 @@ pub(in crate::reading) fn plan_own_tasks(
     base: &ReferenceTime<'_>,
     context: &ReadContext<'_>,
 ) -> Vec<ExtractedTask> {
+    let in_thread = !mail.references.is_empty();
     let mut receivers = mail.to.iter().chain(&mail.cc);
-    let to_self = receivers.all(|address| context.me.is_me(address));
-    let read = |scored: &ScoredSentence<'_>| {
-        let (kind, objective) =
-            if to_self { read_note_to_self(scored, annotated)? } else { read_promise(scored, mail, annotated)? };
-        let due = find_due_date_of(kind, scored, base);
-        let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
-        let situation = TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() };
-        Some(ExtractedTask {
-            kind,
-            objective,
-            person,
-            deadline: due.as_ref().map(|due| due.deadline.clone()),
-            due_at: due.map(|due| due.at),
-            meeting_duration: None,
-            amount: None,
-            currency: None,
-            invoice_number: None,
-            evidence: scored.sentence.raw.to_owned(),
-            steps: choose_steps(kind, situation),
-        })
+    if receivers.all(|address| context.me.is_me(address)) {
+        let notes = read_notes(mail, annotated);
+        // What the subject of a list names is the time of no point of it.
+        let subject = if notes.len() == 1 { annotated.subject.as_str() } else { "" };
+        let plan = |note: Note| {
+            let due = find_due_date_of_note(&note, subject, base);
+            new_own_task(note, due, None, in_thread)
+        };
+        return notes.into_iter().map(plan).collect();
+    }
+    let other = mail.to.first().map(|address| address.label());
+    let promise = |scored: &ScoredSentence<'_>| {
+        let language = scored.sentence.language;
+        let writer = ObjectiveWriter { person: other.unwrap_or("them"), subject: mail.subject.trim(), language };
+        let objective = read_promise(scored, writer)?;
+        let note = Note { kind: TaskKind::Commitment, objective, evidence: scored.sentence.raw.to_owned() };
+        Some(new_own_task(note, scored.due_date(base).cloned(), other.map(str::to_owned), in_thread))
     };
-    annotated.sentences.iter().filter_map(read).take(crate::reading::mail::requests::MAX_TASKS_PER_MAIL).collect()
+    annotated.sentences.iter().filter_map(promise).take(MAX_TASKS_PER_MAIL).collect()
 }
 
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.
@@ -53,72 +53,33 @@ pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<Extr
     let annotated = AnnotatedMail::new(&mail, me);
     let base = ReferenceTime::new(now, me);
     let scored = annotated.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
-    let (kind, objective) = read_note_to_self(scored, &annotated)?;
-    let due = find_due_date_of(kind, scored, &base);
-    Some(ExtractedTask {
-        kind,
-        objective,
-        person: None,
+    let note = read_command(scored)?;
+    let due = find_due_date_of_note(&note, "", &base);
+    Some(new_own_task(note, due, None, false))
+}
+
+fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thread: bool) -> ExtractedTask {
+    let steps = choose_steps(note.kind, TemplateContext { has_due_date: due.is_some(), in_thread });
+    ExtractedTask {
+        kind: note.kind,
+        objective: note.objective,
+        person,
         deadline: due.as_ref().map(|due| due.deadline.clone()),
         due_at: due.map(|due| due.at),
         meeting_duration: None,
         amount: None,
         currency: None,
         invoice_number: None,
-        evidence: scored.sentence.raw.to_owned(),
-        steps: choose_steps(kind, TemplateContext::default()),
-    })
+        evidence: note.evidence,
+        steps,
+    }
 }
 
-/// Returns the time that a sentence names. For a reminder, an hour that has passed today is meant for tomorrow.
-fn find_due_date_of(kind: TaskKind, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<DueDate> {
-    let tomorrow = || date::find_due_date(&scored.sentence.normalised, &base.next_midnight()?);
-    scored.due_date(base).cloned().or_else(|| if kind == TaskKind::Reminder { tomorrow() } else { None })
-}
-
-fn read_note_to_self(scored: &ScoredSentence<'_>, annotated: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
-    let hebrew = annotated.language == "he";
-    let writer = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
-    let said = normalise_spaces_and_quotes(scored.sentence.raw);
-    let after = |feature: Feature| {
-        let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
-        let rest = said.get(hit.end..)?.trim_start_matches([' ', ':', ',', '-']);
-        Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
-    };
-    if let Some(what) = after(Feature::Remind) {
-        return Some((TaskKind::Reminder, writer.write_verbatim(if what.is_empty() { &said } else { &what })));
-    }
-    if scored.has(Feature::Folder) {
-        return Some((TaskKind::Folder, writer.write_verbatim(&said)));
-    }
-    if scored.has(Feature::Summary) {
-        return Some((TaskKind::Summary, writer.write_verbatim(&said)));
-    }
-    (scored.asks_outright() || scored.has(Feature::Imperative))
-        .then(|| (TaskKind::Reminder, writer.write_verbatim(&said)))
-}
-
-/// "I'll send you the plan by Friday" is the person's to keep.
-fn read_promise(scored: &ScoredSentence<'_>, mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
-    let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
-    let said = normalise_spaces_and_quotes(scored.sentence.raw);
-    let what = said.get(hit.end..)?.trim();
-    let acts = !what.is_ascii() || crate::reading::sentence::clause::starts_with_known_verb(what);
-    if !acts || scored.has(Feature::Conditional) {
-        return None;
-    }
-    let other = mail.to.first().map_or("them", |address| address.label());
-    let hebrew = annotated.language == "he";
-    let text = if hebrew { said.clone() } else { replace_you_with_name(what, other) };
-    Some((TaskKind::Commitment, ObjectiveWriter { person: other, is_hebrew: hebrew }.write_verbatim(&text)))
-}
-
-/// In the person's own mail "you" is the receiver.
-fn replace_you_with_name(text: &str, other: &str) -> String {
-    let swap = |word: &str| match word {
-        "you" => other.to_owned(),
-        "your" => format!("{other}'s"),
-        word => word.to_owned(),
-    };
-    text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
+/// Returns the time that a note names, in its words or in its subject. For a reminder, an hour that has passed today is
+/// meant for tomorrow.
+fn find_due_date_of_note(note: &Note, subject: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
+    let evidence = normalise(&note.evidence);
+    let find = |base: &ReferenceTime<'_>| date::find_due_date(&evidence, base);
+    let tomorrow = || if note.kind == TaskKind::Reminder { find(&base.next_midnight()?) } else { None };
+    find(base).or_else(tomorrow).or_else(|| date::find_due_date(subject, base))
 }

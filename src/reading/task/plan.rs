@@ -5,7 +5,8 @@
 use crate::model::{ExtractedTask, Mail, TaskKind};
 use crate::reading::{
     date::{self, DueDate, ReferenceTime},
-    lexicon::Feature,
+    language::Language,
+    lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
     sentence::{
         clause::{Clause, ClauseKind, extract_clause},
@@ -17,6 +18,7 @@ use crate::reading::{
         objective::{ObjectiveWriter, truncate_at_word},
         task_kind::{KindHints, choose_task_kind},
         template::{TemplateContext, choose_steps},
+        wording::Template,
     },
 };
 
@@ -32,7 +34,7 @@ pub(in crate::reading) fn plan_task(
     let money = money::find_largest_amount(&scored.sentence.normalised);
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
     let kind = choose_task_kind(scored, &clause, annotated, mail, &seen);
-    let writer = objective_writer(mail, annotated);
+    let writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
     let mut task = new_task(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
@@ -40,7 +42,8 @@ pub(in crate::reading) fn plan_task(
             task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
             let described =
                 if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
-            if arranges_for_others(&clause) {
+            let is_turned = writer.language == Language::German && clause.kind == ClauseKind::Act;
+            if arranges_for_others(&clause) || is_turned {
                 writer.write_request(&clause)
             } else {
                 writer.write_meeting(
@@ -49,7 +52,10 @@ pub(in crate::reading) fn plan_task(
                 )
             }
         }
-        TaskKind::Deadline => writer.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
+        TaskKind::Deadline if writer.language == Language::German && clause.kind == ClauseKind::Act => {
+            writer.write_request(&clause)
+        }
+        TaskKind::Deadline => writer.fill(Template::Deadline, &clause.text),
         _ => writer.write_request(&clause),
     };
     if let Some(about) = find_referent(&clause, scored, annotated) {
@@ -68,19 +74,21 @@ fn arranges_for_others(clause: &Clause) -> bool {
     let with_sender =
         [" with me ", " with us ", " with you ", " together ", " we "].iter().any(|with| lower.contains(with));
     let others = [" with ", " for ", " room", " agenda"].iter().any(|with| lower.contains(with));
-    clause.kind == ClauseKind::Act && VERBS.contains(&clause.first_word().as_str()) && others && !with_sender
+    clause.kind == ClauseKind::Act && VERBS.contains(&clause.verb.as_str()) && others && !with_sender
 }
 
 /// "Can you get that from Julia?": what "that" is, when it was said just before.
 fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, annotated: &AnnotatedMail<'a>) -> Option<&'a str> {
-    const POINTS: &[&str] = &["it", "this", "that", "them", "these", "those"];
+    let language = scored.sentence.language;
     let text = clause.text.to_lowercase();
-    let points =
-        text.split_whitespace().skip(1).take(3).any(|word| POINTS.contains(&word.trim_matches([',', '.', '?'])));
+    // The verb stands first, but not in German.
+    let from = usize::from(language != Language::German);
+    let mut near = text.split_whitespace().skip(from).take(3).map(|word| word.trim_matches([',', '.', '?']));
+    let points = near.any(|word| Lexicon::of(language).has_word(WordList::PointingWords, word));
     if clause.kind != ClauseKind::Act || !points || words(&text).count() > 7 {
         return None;
     }
-    let head = clause.text.split(' ').nth(1)?;
+    let head = clause.text.split(' ').nth(from)?;
     let own = scored.sentence.raw.split([',', '–', '—', ';']).next().and_then(|part| part.split(" - ").next())?;
     let inside = !own.contains(head) && words(own).count() >= 3;
     let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
@@ -103,7 +111,13 @@ fn find_own_due_date(
     base: &ReferenceTime<'_>,
 ) -> Option<DueDate> {
     let in_clause = date::find_due_date(&clause.text.to_lowercase(), base);
-    let own = in_clause.into_iter().chain(scored.due_date(base).cloned()).reduce(DueDate::clearer);
+    let in_sentence = scored.due_date(base).cloned();
+    // A clause may end within a date: "am Montag, den 22. Juni um 14 Uhr".
+    let is_cut = in_clause.as_ref().zip(in_sentence.as_ref()).is_some_and(|(clause, sentence)| {
+        clause.day() == sentence.day() && clause.deadline.len() < sentence.deadline.len()
+    });
+    let (first, second) = if is_cut { (in_sentence, in_clause) } else { (in_clause, in_sentence) };
+    let own = first.into_iter().chain(second).reduce(DueDate::clearer);
     if own.as_ref().is_some_and(|due| due.is_limit || due.is_clear) {
         return own;
     }
@@ -190,7 +204,7 @@ pub(in crate::reading) fn plan_invoice_task(
 }
 
 pub(in crate::reading) fn objective_writer<'a>(mail: &'a Mail, annotated: &AnnotatedMail<'_>) -> ObjectiveWriter<'a> {
-    ObjectiveWriter { person: mail.from.label(), is_hebrew: annotated.language == "he" }
+    ObjectiveWriter { person: mail.from.label(), subject: mail.subject.trim(), language: annotated.language }
 }
 
 pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {

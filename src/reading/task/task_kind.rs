@@ -2,24 +2,13 @@
 
 use crate::model::{Mail, TaskKind};
 use crate::reading::{
-    lexicon::{Feature, PhraseMatch},
+    lexicon::{Feature, Lexicon, PhraseMatch, WordList},
     mail::annotated_mail::AnnotatedMail,
     sentence::{
         clause::{Clause, ClauseKind},
         score::ScoredSentence,
     },
 };
-
-/// Verbs that ask for a meeting when meeting words stand beside them. "Send the agenda of the meeting" does not.
-const MEETING_VERBS: &[&str] = &[
-    "meet", "schedule", "set", "arrange", "join", "attend", "have", "find", "book", "come", "catch", "get", "do",
-    "discuss", "talk", "speak", "chat", "make", "be", "sit", "grab", "hop", "jump", "plan", "fit", "spare", "organise",
-    "organize",
-];
-
-/// Asking for the paper itself is not asking for its money.
-const HANDING_VERBS: &[&str] =
-    &["send", "resend", "forward", "issue", "email", "check", "review", "approve", "explain", "confirm"];
 
 pub(super) struct KindHints {
     pub(super) has_date: bool,
@@ -33,13 +22,14 @@ pub(super) fn choose_task_kind(
     mail: &Mail,
     seen: &KindHints,
 ) -> TaskKind {
-    let verb = clause.first_word();
+    let lexicon = Lexicon::of(scored.sentence.language);
     let has = |feature| scored.has(feature);
     let invoiced = has(Feature::Invoice) || annotated.subject_has(Feature::Invoice);
-    if invoiced && seen.has_amount && !HANDING_VERBS.contains(&verb.as_str()) {
+    // Asking for the paper itself is not asking for its money.
+    if invoiced && seen.has_amount && !lexicon.has_word(WordList::HandingVerbs, &clause.verb) {
         return TaskKind::Invoice;
     }
-    if asks_for_meeting(scored, clause, &verb) || asks_when_to_meet(scored, annotated) {
+    if asks_for_meeting(scored, clause, lexicon) || asks_when_to_meet(scored, annotated) {
         return TaskKind::Meeting;
     }
     if has(Feature::Review) && (has(Feature::Document) || !mail.attachments.is_empty()) {
@@ -53,26 +43,26 @@ pub(super) fn choose_task_kind(
     if asks_only || clause.kind == ClauseKind::Tell { TaskKind::Question } else { TaskKind::Request }
 }
 
-fn asks_for_meeting(scored: &ScoredSentence<'_>, clause: &Clause, verb: &str) -> bool {
+fn asks_for_meeting(scored: &ScoredSentence<'_>, clause: &Clause, lexicon: &Lexicon) -> bool {
     use Feature::{AsksYou, Hopes, LetMeKnow, Meeting, Please, Proposes, Question};
     let proposed =
         scored.features.has_any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
-    let hebrew = !verb.is_ascii();
-    let act = clause.kind != ClauseKind::Act || hebrew || MEETING_VERBS.contains(&verb);
+    let hebrew = !clause.verb.is_ascii();
+    let act = clause.kind != ClauseKind::Act || hebrew || lexicon.has_word(WordList::MeetingVerbs, &clause.verb);
     scored.has(Meeting) && proposed && act && !only_refers_to_meeting(scored)
 }
 
 /// "Before the board meeting", "for the kick-off": the meeting stands already and only says when or for what.
 fn only_refers_to_meeting(scored: &ScoredSentence<'_>) -> bool {
-    const LEADS: &[&str] = &["before", "after", "during", "at", "from", "until", "for"];
+    let lexicon = Lexicon::of(scored.sentence.language);
     let plain = &scored.sentence.normalised;
     let told = |hit: &PhraseMatch| {
         let before: Vec<&str> =
             plain.get(..hit.start).unwrap_or_default().rsplit(' ').filter(|w| !w.is_empty()).take(4).collect();
-        let at = before.iter().position(|word| LEADS.contains(word));
+        let at = before.iter().position(|word| lexicon.has_word(WordList::MeetingLeads, word));
         at.is_some_and(|at| {
-            before.get(..at).unwrap_or_default().iter().any(|word| matches!(*word, "the" | "our" | "my" | "your"))
-        }) || (before.first().is_some_and(|word| matches!(*word, "before" | "after" | "during")))
+            before.get(..at).unwrap_or_default().iter().any(|word| lexicon.has_word(WordList::Articles, word))
+        }) || before.first().is_some_and(|word| lexicon.has_word(WordList::MeetingReferences, word))
     };
     let mut meetings = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Meeting).peekable();
     meetings.peek().is_some() && meetings.all(told)
