@@ -31,7 +31,7 @@ pub(super) struct EffectfulStep<'a> {
 impl ExecuteTool {
     /// Plans an effect in the outbox. `changes` are the changes that the step makes whatever the verdict is.
     ///
-    /// Needs the replies to [`Call::Standing`] and, when a person must be asked, to [`Call::Room`]; while one is
+    /// Needs the replies to [`Call::AccountPermissions`] and, when a person must be asked, to [`Call::QueueRoom`]; while one is
     /// missing, the output is that call.
     pub(super) fn plan_effect(
         &self,
