@@ -24,13 +24,13 @@ async fn a_first_look_takes_in_what_is_watched_and_nothing_else() {
     let you = google.person(YOU);
     let home = signed_in(&google, YOU, "since = \"7d\"");
     let question = you.receives(home.letter("one").question().text());
-    let sent = you.stores(home.letter("two").from("Alex Green <you@home.example>").text(), &["SENT"]);
+    let to_tom = |text: String| text.replace("To: Alex Green <you@home.example>", "To: Tom Baker <tom@bakerand.example>");
+    let sent = you.stores(to_tom(home.letter("two").from("Alex Green <you@home.example>").text()), &["SENT"]);
     let promise = home
         .letter("three")
         .from("Alex Green <you@home.example>")
         .body("Hi Tom,\n\nI will send you the signed contract by Friday.\n\nAlex\n");
-    let promise = promise.text().replace("To: Alex Green <you@home.example>", "To: Tom Baker <tom@bakerand.example>");
-    let promise = you.stores(promise, &["SENT"]);
+    let promise = you.stores(to_tom(promise.text()), &["SENT"]);
     you.stores(home.letter("four").question().text(), &["DRAFT"]);
     you.stores(home.letter("five").question().text(), &["SPAM"]);
     you.stores(home.letter("six").question().text(), &["TRASH", "INBOX"]);
