@@ -24,7 +24,8 @@ async fn a_first_look_takes_in_what_is_watched_and_nothing_else() {
     let you = google.person(YOU);
     let home = signed_in(&google, YOU, "since = \"7d\"");
     let question = you.receives(home.letter("one").question().text());
-    let to_tom = |text: String| text.replace("To: Alex Green <you@home.example>", "To: Tom Baker <tom@bakerand.example>");
+    let to_tom =
+        |text: String| text.replace("To: Alex Green <you@home.example>", "To: Tom Baker <tom@bakerand.example>");
     let sent = you.stores(to_tom(home.letter("two").from("Alex Green <you@home.example>").text()), &["SENT"]);
     let promise = home
         .letter("three")
