@@ -19,6 +19,7 @@ import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 
+import eval_mailboxes
 import eval_reading
 import eval_recall
 
@@ -216,6 +217,7 @@ def main():
     eval_reading.learned(reader, given.data, row)
     eval_reading.dates(program, given.data, row)
     eval_reading.spam(program, given.data, row)
+    eval_mailboxes.score_all(program, row)
     eval_reading.speed(program, row)
     below = eval_recall.score(recall, program, given.data, row)
     return 1 if mails(program, parser, given.data, given.show) or below else 0
