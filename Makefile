@@ -16,7 +16,7 @@ DATA ?= ../shared/data
 # If this Python has numpy and scipy, `make eval` also cross-validates the learned weights.
 PYTHON ?= python3
 
-.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train stats clean
+.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train train-encoder stats clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -53,7 +53,7 @@ peers: ## download the servers that the tests use, in fixed versions, into the c
 	@scripts/peer_qdrant.sh
 
 test: need peers ## run every test
-	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
+	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --workspace --no-fail-fast; else cargo test --locked --workspace --lib --bins --tests; fi
 	cargo test --locked --doc
 
 test-live: build ## test with a real Gmail account, read only; needs LIVE_CLIENT_FILE and LIVE_TOKEN_FILE (docs/gmail.md)
@@ -67,11 +67,11 @@ fmt: need ## check that the code is formatted; changes nothing (`cargo fmt --all
 	cargo fmt --all --check
 
 lint: need ## run clippy, and compile the fuzz targets; fails on any warning
-	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo check --locked --manifest-path fuzz/Cargo.toml --lib --examples
 
 docs: need ## build the API documentation; fails on a broken link
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
 
 check: fmt lint docs test stats ## run everything that CI runs
 
@@ -105,6 +105,10 @@ eval: need ## score the reading of mail and the search on the development data (
 train: need ## fit the weights of the mail reading to the development data (DATA=...); needs numpy and scipy
 	cargo build --locked --example reader
 	$(PYTHON) scripts/train_reader.py $(DATA) --reader $(CARGO_TARGET_DIR)/debug/examples/reader
+
+train-encoder: need ## train the sentence encoder on the development data (DATA=..., MODEL=folder of all-MiniLM-L6-v2); needs torch and transformers
+	cargo build --locked --example reader
+	$(PYTHON) scripts/train_encoder.py $(DATA) --reader $(CARGO_TARGET_DIR)/debug/examples/reader --model $(MODEL)
 
 stats: ## print the sizes of the code; fails if a file, function, type or folder is too large or a type name is used twice
 	@cd scripts && $(PYTHON) -m unittest --quiet test_rust_source

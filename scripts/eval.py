@@ -216,6 +216,7 @@ def main():
     eval_reading.triage(program, given.data, row)
     eval_reading.learned(reader, given.data, row)
     eval_reading.dates(program, given.data, row)
+    eval_reading.injection(program, given.data, row)
     eval_reading.spam(program, given.data, row)
     eval_mailboxes.score_all(program, row)
     eval_reading.speed(program, row)

@@ -25,7 +25,9 @@ from zoneinfo import ZoneInfo
 
 REPO = Path(__file__).resolve().parent.parent
 MAILBOXES = REPO / "tests" / "mailboxes"
-GOALS = {"wanted tasks found": 0.90, "opened tasks wanted": 0.85, "quiet mails quiet": 0.92, "named dates right": 0.90, "high found": 0.85, "high deserved": 0.85}
+GOALS = {"wanted tasks found": 0.90, "opened tasks wanted": 0.85, "quiet mails quiet": 0.92, "named dates right": 0.90, "high found": 0.85, "high deserved": 0.85,
+         "drafts usable as written": 0.80, "no draft elsewhere": 1.00}
+WITHOUT_GOAL = ("wanted drafts made",)
 FAKETIME = [Path(f"/usr/lib/{arch}-linux-gnu/faketime/libfaketimeMT.so.1") for arch in ("x86_64", "aarch64")]
 
 
@@ -103,9 +105,75 @@ def message_ids(source):
     return ids
 
 
-def judge(expected, opened, zone, tell):
+def moved_dates(expected):
+    """Returns the dates to which later mails move the tasks of a mail, as the expectations of those mails say."""
+    moved = {}
+    for line in expected:
+        if line.get("change", "").startswith("new date "):
+            moved.setdefault(line["follows"], []).append(line["change"].removeprefix("new date "))
+    return moved
+
+
+# What tells in a draft that a mail has arrived.
+ARRIVED = re.compile(r"arrived|received|angekommen|erhalten|התקבל|קיבלתי")
+MONTHS = "January February March April May June July August September October November December".split()
+
+
+def drafts_of(task):
+    """Returns the texts of the answers that were prepared for a task, whether they are stored or only planned."""
+    texts = []
+    for step, key in (("draft_reply", "draft"), ("answer_invitation", "text")):
+        output = (task.get("tool_output") or {}).get(step) or {}
+        output = output.get("planned") or output
+        texts += [output[key]] if isinstance(output, dict) and output.get(key) else []
+    return texts
+
+
+def names_time(text, at):
+    """Whether a draft names this day and hour, in any of the usual forms."""
+    at = datetime.fromisoformat(at)
+    days = [f"{at.day}.{at.month}.", f"{at.day:02}.{at.month:02}.", f"{at.day} {MONTHS[at.month - 1]}", f"{at.day:02} {MONTHS[at.month - 1]}",
+            f"{MONTHS[at.month - 1]} {at.day}", at.strftime("%Y-%m-%d")]
+    hours = [f"{at.hour:02}:{at.minute:02}", f"{at.hour}:{at.minute:02}", f"{at.hour}.{at.minute:02}"]
+    return any(re.search(rf"(?<!\d){re.escape(day)}", text) for day in days) and any(re.search(rf"(?<!\d){re.escape(hour)}", text) for hour in hours)
+
+
+def is_usable(text, line, mail):
+    """Whether a draft could be sent as it stands: it does what a careful assistant would do, says what is true, leaves no gap, and is in the
+    language of the mail."""
+    kind, meeting = line.get("draft", "none"), line.get("meeting") or {}
+    is_hebrew = lambda said: sum("א" <= letter <= "ת" for letter in said) * 3 > sum(letter.isalpha() for letter in said)
+    if "…" in text or is_hebrew(text) != is_hebrew(mail):
+        return False
+    if kind == "confirm":
+        return bool(ARRIVED.search(text))
+    if kind in ("accept", "propose") and meeting.get("best"):
+        return names_time(text, meeting["best"])
+    if kind == "propose":
+        return bool(re.search(r"\d[:.]\d\d", text)) and not any(names_time(text, asked) for asked in meeting["asked"])
+    return False
+
+
+def judge_drafts(expected, opened, texts, add, tell):
+    """Counts the drafts that can be sent as written, and the mails that rightly have none."""
+    for line in expected:
+        file, kind = line["file"], line.get("draft", "none")
+        drafts = [text for task in opened.get(file, []) for text in drafts_of(task)]
+        for text in drafts:
+            usable = is_usable(text, line, texts[file])
+            add("drafts usable as written", usable)
+            if not usable:
+                tell(f"DRAFT    {file}: {kind} expected, got: {text!r}")
+        if kind == "none":
+            add("no draft elsewhere", not drafts)
+        else:
+            add("wanted drafts made", drafts)
+
+
+def judge(expected, opened, texts, zone, tell):
     """Counts (right, of) for each measure over one mailbox."""
-    count = {name: [0, 0] for name in GOALS}
+    count = {name: [0, 0] for name in [*GOALS, *WITHOUT_GOAL]}
+    moved = moved_dates(expected)
 
     def add(name, right):
         count[name][0] += bool(right)
@@ -124,7 +192,7 @@ def judge(expected, opened, zone, tell):
             left.remove(found)
             add("opened tasks wanted", True)
             if want["due"]:
-                right = right_date(found, want["due"], zone)
+                right = any(right_date(found, due, zone) for due in [want["due"], *moved.get(file, [])])
                 add("named dates right", right)
                 if not right:
                     tell(f"DATE     {file}: {want['due']} expected, {(found.get('context') or {}).get('deadline')}: {found['objective']}")
@@ -142,7 +210,17 @@ def judge(expected, opened, zone, tell):
             tell(f"UNWANTED {file}: {task['objective']}  ({line['why']})")
         if line["quiet"]:
             add("quiet mails quiet", not opened.get(file))
+    judge_drafts(expected, opened, texts, add, tell)
     return count
+
+
+def mail_texts(source):
+    """Returns the own words of each mail."""
+    texts = {}
+    for path in [*source.glob("inbox/*.eml"), *source.glob("sent/*.eml")]:
+        body = message_from_bytes(path.read_bytes(), policy=POLICY).get_body(("plain", "html"))
+        texts[f"{path.parent.name}/{path.name}"] = body.get_content() if body else ""
+    return texts
 
 
 def score(binary, name, show):
@@ -160,7 +238,7 @@ def score(binary, name, show):
         for task in tasks if isinstance(tasks, list) else tasks["tasks"]:
             file = ids.get(task["source"].removeprefix("email:").strip("<>"))
             opened.setdefault(file or task["source"], []).append(task)
-        return judge(expected, opened, ZoneInfo(me["time_zone"]), (lambda line: print(f"  {line}")) if show else (lambda line: None))
+        return judge(expected, opened, mail_texts(source), ZoneInfo(me["time_zone"]), (lambda line: print(f"  {line}")) if show else (lambda line: None))
 
 
 def print_row(label, count, row):
@@ -168,11 +246,14 @@ def print_row(label, count, row):
         right, of = count[name]
         share = right / of if of else 1.0
         row(f"{label}: {name}", f"{share:.3f}", f"{right} of {of}", f">= {goal:.2f}", "ok" if share >= goal else "MISS")
+    for name in WITHOUT_GOAL:
+        right, of = count[name]
+        row(f"{label}: {name}", f"{right / of if of else 1.0:.3f}", f"{right} of {of}")
 
 
 def score_all(binary, row, names=None, show=False):
     """Prints every measure for each mailbox and for all together."""
-    pooled = {name: [0, 0] for name in GOALS}
+    pooled = {name: [0, 0] for name in [*GOALS, *WITHOUT_GOAL]}
     for name in names or sorted(path.name for path in MAILBOXES.iterdir() if path.is_dir()):
         count = score(binary, name, show)
         for measure, (right, of) in count.items():

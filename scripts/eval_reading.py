@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import statistics
 import subprocess
 import tempfile
@@ -12,7 +13,8 @@ from pathlib import Path
 REPO = Path(__file__).resolve().parent.parent
 STEPS = ["URGENT", "NEEDS_RESPONSE", "FYI", "PROMOTIONAL"]
 PROMOTIONAL = {"bulk", "spam", "phishing"}
-TRIAGE_GOALS = {"exact": 0.90, "within one": 0.95, "urgent against the rest": 0.92, "urgent recall": 0.93, "spam F1": 0.92, "phishing accuracy": 0.93}
+TRIAGE_GOALS = {"exact": 0.92, "within one": 0.95, "urgent against the rest": 0.92, "urgent recall": 0.95, "spam F1": 0.92, "phishing accuracy": 0.95}
+INJECTION_SOURCES = {"llmail", "agentdojo", "spikee_mailbox"}
 DUCKLING_NOW = "2013-02-12T04:30:00-02:00"
 SHORT_MAILS = 20_000
 
@@ -95,6 +97,44 @@ def hebrew(program, row):
     row("tasks, frozen Hebrew mails: F1", f"{f1(pairs):.3f}", "", f"n = {len(mails)}")
 
 
+def injection(program, data, row):
+    """Scores the warnings of text that is meant for a program: recall per source, and false alarms on benign mail."""
+    path = data / "injection" / "dev.jsonl"
+    if not path.is_file():
+        return row("injection", "no data", verdict=f"{path} is not there")
+    mails = lines_of(path)
+    said = {mail["id"]: answer["pred"] for mail, answer in zip(mails, answers([program, "eval", "injection"], mails))}
+    pooled = []
+    for source in sorted({mail["source"] for mail in mails if mail["label"]}):
+        found = [said[mail["id"]] for mail in mails if mail["source"] == source]
+        is_judged = source in INJECTION_SOURCES
+        pooled += found if is_judged else []
+        row(f"injection, {source}: recall", f"{statistics.mean(found):.3f}", f"{sum(found)} mails", f"n = {len(found)}")
+    recall = statistics.mean(pooled)
+    row("injection, pooled: recall", f"{recall:.3f}", f"{sum(pooled)} mails", f"n = {len(pooled)}", "ok" if recall >= 0.6 else "MISS 0.60")
+    benign = [mail for mail in mails if not mail["label"]]
+    benign += [mail for path in sorted((REPO / "training" / "mails").glob("*.jsonl")) for mail in lines_of(path)]
+    benign += [mail for mail in lines_of(REPO / "tests" / "warnings" / "mails.jsonl") if mail["warns"] != "injection"]
+    if (data / "gaia_triage" / "dev.jsonl").is_file():
+        benign += lines_of(data / "gaia_triage" / "dev.jsonl")
+    if (data / "mailex" / "dev.jsonl").is_file():
+        benign += [{"id": mail["id"], "body": mail["text"]} for mail in lines_of(data / "mailex" / "dev.jsonl")]
+    false = [answer["pred"] for answer in answers([program, "eval", "injection"], benign)]
+    if (data / "spamassassin" / "dev.zip").is_file():
+        false += raw_mails(data, lambda mails: ham_warnings(program, [path for label, path in mails if label != "spam"], "injection"))
+    share = statistics.mean(false)
+    row("injection, benign mail: false alarms", f"{share:.4f}", f"{sum(false)} mails", f"n = {len(false)}", "ok" if share <= 0.01 else "MISS 0.01")
+
+
+def ham_warnings(program, paths, kind):
+    """Returns for each raw mail whether it is warned of, as `plan` reads it."""
+    with tempfile.TemporaryDirectory() as home:
+        (Path(home) / "adjutant.toml").write_text("")
+        inputs = [{"id": at, "eml": path.read_bytes().decode("latin-1")} for at, path in enumerate(paths)]
+        given = answers([program, "--home", home, "plan", "--jsonl"], inputs)
+        return [any(warning["kind"] == kind for warning in answer.get("warnings", [])) for answer in given]
+
+
 def raw_mails(data, work):
     """Calls `work` with the label and path of every SpamAssassin mail; the files exist only during the call."""
     with tempfile.TemporaryDirectory() as folder:
@@ -161,14 +201,22 @@ def learned(reader, data, row):
         import train_reader
     except ModuleNotFoundError as missing:
         return row("cross-validation", "left out", verdict=f"needs {missing.name} (see scripts/train_reader.py)")
-    rows = train_reader.Data(reader, data)
+    sentences = train_reader.Sentences(reader, data)
+    rows = train_reader.Data(reader, data, sentences.train())
     mean, spread = cross_validation.triage(reader, rows)
     for name, value in mean.items():
         goal = TRIAGE_GOALS[name]
         verdict = "ok" if value >= goal else f"MISS {goal}" + (", inside the spread" if value + spread[name] >= goal else "")
         row(f"triage, 5-fold: {name}", f"{value:.3f}", f"± {spread[name]:.3f}", f"n = {len(rows.gaia)}", verdict)
-    pairs, folds = cross_validation.sentences(reader, rows)
-    value = f1(pairs)
-    row("tasks, parakweet, 5-fold: F1", f"{value:.3f}", f"± {statistics.stdev(folds):.3f}", f"n = {len(pairs)}", "ok" if value >= 0.78 else "MISS 0.78")
+    mail_models = train_reader.train(rows)
+    reads = "both readers" if os.environ.get("ENCODER_FOLDS") else "without the second reader: ENCODER_FOLDS is not set"
+    requests, meetings = cross_validation.mailex(reader, sentences, mail_models)
+    for name, pairs, goal in [
+        ("tasks, parakweet", cross_validation.parakweet(reader, sentences, mail_models), 0.79),
+        ("requests, mailex", requests, 0.87),
+        ("meetings, mailex", meetings, 0.70),
+    ]:
+        value = f1(pairs)
+        row(f"{name}, 5-fold: F1", f"{value:.3f}", "", f"n = {len(pairs)}", ("ok" if value >= goal else f"MISS {goal}") + f", {reads}")
     share, spread = cross_validation.spam(reader, rows, data)
     row("tasks from spam, 5-fold", f"{share:.3f}", f"± {spread:.3f}", "", "ok" if share <= 0.05 else "MISS 0.05")

@@ -6,12 +6,15 @@ the names it is given, so that training sees what reading sees. Each head is one
 which depends on the kind of signal. Words that are written with a capital inside sentences are names of people, firms and
 products: they are left out, because they belong to the data sets and not to the language.
 
-Data (none of it is in the repository; the weights are numbers fitted to it):
-  parakweet    Apache-2.0, (c) 2014 Parakweet Labs, Inc.              sentences: asks
-  mailex       CC BY-SA 4.0, Srivastava et al. 2023                   not used for fitting, only for testing
+Data (only `training/` and `scripts/letters.psv` are in the repository; the weights are numbers fitted to all of it):
+  training     ours: sentences and mails in English, German, Hebrew   sentences: asks, task, meets, others
+  sentences    ours, one author (shared data)                         sentences: asks, task, meets
+  parakweet    Apache-2.0, (c) 2014 Parakweet Labs, Inc.              sentences: task
+  mailex       CC BY-SA 4.0, Srivastava et al. 2023                   sentences: asks, meets
   gaia_triage  MIT, (c) Advanced Micro Devices, Inc.                  mails: all other heads
   spamassassin PDDL/CC0, Apache SpamAssassin public corpus            mails: spam, promotes
   letters      scripts/letters.psv, ours                            mails: all other heads
+  training     ours: mails in English, German, Hebrew                 mails: all other heads
 """
 
 import argparse
@@ -32,22 +35,30 @@ from scipy.optimize import minimize
 REPO = Path(__file__).resolve().parent.parent
 WEIGHTS = REPO / "src/reading/learned/weights.txt"
 LETTERS = REPO / "scripts/letters.psv"
-HEADS = ["asks", "urgent", "wants", "informs", "promotes", "personal", "spam", "phishing"]
+SENTENCE_HEADS = ["asks", "task", "meets", "others"]
+MAIL_HEADS = ["urgent", "wants", "informs", "promotes", "personal", "spam", "phishing"]
+HEADS = SENTENCE_HEADS + MAIL_HEADS
+TRAINING = REPO / "training"
 CATEGORIES = {"urgent": "URGENT", "wants": "NEEDS_RESPONSE", "informs": "FYI", "promotes": "PROMOTIONAL", "personal": "PERSONAL"}
-LEAST = 2  # rows a word must occur in
-# Penalties by kind of signal: cues were chosen by hand and are penalised little, single words are penalised much.
+LEAST = 2  # rows of mails a word must occur in
+LEAST_SENTENCES = 3  # sentences a word must occur in
+# Penalties by kind of signal: cues were chosen by hand and may speak up, words must agree with many others.
 PENALTY = {"cue": 0.5, "again": 1.0, "subject_cue": 1.0, "word": 6.0, "subject": 6.0, "pair": 8.0, "three": 8.0}
-PENALTY_ASKS = {"cue": 2.0, "word": 2.0, "pair": 2.0, "three": 2.0}
-# Offsets of the decision boundary, so that what matters most is missed least.
-SHIFT = {"urgent": 1.25}
+PENALTY_SENTENCE = {"cue": 1.0, "word": 3.0, "pair": 4.0, "three": 6.0}
+# What a sentence of each set counts for, beside one of parakweet or mailex.
+SENTENCE_WEIGHT = {"training": 0.7, "mails": 0.7, "sentences": 0.7, "parakweet": 1.0, "mailex": 1.0}
+# What the boundary is moved by, so that what matters most is missed least.
+SHIFT = {"urgent": 1.0}
 LOUDER = {"urgent": 2.0}
 OURS = 1.0  # weight of one of our own letters, relative to a mail of a data set
+TRAINING_MAIL = 0.6  # and of a mail of `training/`: there are many, and their authors had other inboxes in mind
 
 
 def signals(program, kind, lines):
     """Returns the signals of each line, as the program computes them."""
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    done = subprocess.run([program, kind], input=text, capture_output=True, text=True, encoding="utf-8", check=True)
+    words = [kind] if isinstance(kind, str) else kind
+    done = subprocess.run([program, *words], input=text, capture_output=True, text=True, encoding="utf-8", check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -88,10 +99,10 @@ class Rows:
         self.matrix = sparse.csr_matrix((numpy.ones(len(at)), (at, to)), shape=(len(rows), len(self.columns)))
 
 
-def fit(rows, chosen, labels, weights, table, hand=None):
-    """Fits one head to the chosen rows. Returns its bias and its weights by name. `hand` is one more column with hardly any penalty."""
+def fit(rows, chosen, labels, weights, table, hand=None, least=LEAST):
+    """(bias, weight by name) from the chosen rows. `hand` is a column of its own, hardly held back."""
     matrix = rows.matrix[chosen]
-    often = numpy.flatnonzero(matrix.getnnz(axis=0) >= LEAST)
+    often = numpy.flatnonzero(matrix.getnnz(axis=0) >= least)
     matrix, columns = matrix[:, often], [rows.columns[at] for at in often]
     held = numpy.array([penalty(name, table) for name in columns])
     if hand is not None:
@@ -135,30 +146,115 @@ def letters():
     ]
 
 
-class Data:
-    """All data sets, with the signals of their rows."""
+class Sentences:
+    """Labelled sentences of every set: for each its set, signals, hand-made sum, and a label per head or None."""
 
     def __init__(self, program, data):
+        self.rows = []
+        self.program = program
+        self.add_lines("training", training_sentences(), program)
+        self.add_lines("sentences", [(line["text"], {"asks": line["ask"], "task": line["p"], "meets": line["meet"]}) for line in lines_of(data / "sentences/dev.jsonl")], program)
         lines = (data / "parakweet/dev.tsv").read_text(encoding="utf-8").splitlines()
         pairs = [line.split("\t", 1) for line in lines if "\t" in line]
-        self.texts, self.sentences = [text for _, text in pairs], []
-        for (label, text), found in zip(pairs, signals(program, "sentences", [{"text": text} for _, text in pairs])):
-            # The program may split a line into several sentences; the one with the highest score represents the line.
-            names, hand = max(found, key=lambda one: one[1]) if found else ([], -1.6)
-            self.sentences.append((names, hand, label == "Yes"))
-        self.gaia = [json.loads(line) for line in (data / "gaia_triage/dev.jsonl").read_text(encoding="utf-8").splitlines()]
-        self.gaia_signals = signals(program, "mails", self.gaia)
-        self.letters = letters()
-        self.letters_signals = signals(program, "mails", self.letters)
-        self.raw, self.raw_signals = [], []
+        self.parakweet = [(text, label == "Yes") for label, text in pairs]
+        self.add_lines("parakweet", [(text, {"task": yes}) for text, yes in self.parakweet], program)
+        self.mailex = lines_of(data / "mailex/dev.jsonl")
+        self.add_mails("mailex", [({"id": 0, "body": mail["text"]}, mailex_labels(mail)) for mail in self.mailex], program)
+        self.add_mails("mails", [(mail, training_labels(mail)) for mail in training_mails()], program)
+        self.matrix = Rows([row["names"] for row in self.rows])
+
+    def add_lines(self, name, lines, program):
+        found = signals(program, "sentences", [{"text": text} for text, _ in lines])
+        for at, ((_, labels), sentences) in enumerate(zip(lines, found)):
+            # A line may be more than one sentence to us; the one that speaks up most stands for it.
+            names, hand, _ = max(sentences, key=lambda one: one[1]) if sentences else ([], -1.6, "")
+            self.rows.append({"set": name, "at": at, "names": names, "hand": hand, "labels": labels})
+
+    def add_mails(self, name, mails, program):
+        found = signals(program, "sentences", [mail for mail, _ in mails])
+        for at, ((_, labels), sentences) in enumerate(zip(mails, found)):
+            for names, hand, text in sentences:
+                self.rows.append({"set": name, "at": at, "names": names, "hand": hand, "labels": labels(text)})
+
+    def train(self, left_out=lambda row: False):
+        """The model of every head of a sentence, from all rows but those left out."""
+        models = {}
+        for head in SENTENCE_HEADS:
+            chosen = [at for at, row in enumerate(self.rows) if row["labels"].get(head) is not None and not left_out(row)]
+            rows = [self.rows[at] for at in chosen]
+            weights = [SENTENCE_WEIGHT[row["set"]] for row in rows]
+            models[head] = fit(self.matrix, chosen, [bool(row["labels"][head]) for row in rows], weights, PENALTY_SENTENCE, [row["hand"] for row in rows], LEAST_SENTENCES)
+        return models
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def training_sentences():
+    """Returns the sentences of `training/` with the labels that count."""
+    return list(read_training_sentences())
+
+
+def read_training_sentences():
+    settled = {line["id"]: line for line in lines_of(TRAINING / "disagreements.jsonl")}
+    for path in sorted((TRAINING / "sentences").glob("*.jsonl")):
+        for line in lines_of(path):
+            line = {**line, **{key: settled[line["id"]][key] for key in ("ask", "p", "meet", "who")}} if line["id"] in settled else line
+            yield line["text"], {"asks": line["ask"], "task": line["p"], "meets": line["meet"], "others": int(line["who"] == "other")}
+
+
+def training_mails():
+    return [mail for path in sorted((TRAINING / "mails").glob("*.jsonl")) for mail in lines_of(path)]
+
+
+def labelled_mails():
+    """Returns the mails of `training/` with their categories, as the sets of mails have them."""
+    labels = {line["id"]: line for line in lines_of(TRAINING / "mail_labels.jsonl")}
+    chosen = ("category", "spam", "phishing")
+    return [{**mail, **{key: labels[mail["id"]][key] for key in chosen}, "weight": TRAINING_MAIL} for mail in training_mails()]
+
+
+def squeezed(text):
+    return re.sub(r"\W+", " ", text).strip().lower()
+
+
+def overlap(text, marked):
+    """Whether one of the marked stretches is this sentence, part of it, or holds it."""
+    text = squeezed(text)
+    return int(any(text and (one in text or text in one) for one in map(squeezed, marked) if one))
+
+
+def training_labels(mail):
+    return lambda text: {"asks": overlap(text, mail["asks"]), "meets": overlap(text, mail["meet"]), "others": overlap(text, mail["others"])}
+
+
+def mailex_labels(mail):
+    def spans(wanted):
+        return [trigger["span"] for trigger in mail["triggers"] if wanted(trigger["type"])]
+
+    asked, met = spans(lambda kind: kind.startswith("Request")), spans(lambda kind: "Meeting" in kind)
+    return lambda text: {"asks": int(any(span in text for span in asked)), "meets": int(any(span in text for span in met))}
+
+
+class Data:
+    """Every set of mails, with the signals of its rows. Sentences in them are scored by the given weights."""
+
+    def __init__(self, program, data, sentence_models):
+        self.program, self.sentence_models = program, sentence_models
+        self.gaia = lines_of(data / "gaia_triage/dev.jsonl")
+        self.letters = letters() + labelled_mails()
         with tempfile.TemporaryDirectory() as folder:
+            weights = Path(folder) / "weights.txt"
+            weights.write_text(written(sentence_models), encoding="utf-8")
+            read = lambda mails: signals(program, ["mails", str(weights)], mails)
+            self.gaia_signals, self.letters_signals = read(self.gaia), read(self.letters)
             zipfile.ZipFile(data / "spamassassin/dev.zip").extractall(folder)
             files = {path.name: path for path in Path(folder).rglob("*.eml")}
             rows = list(csv.DictReader((data / "spamassassin/labels.csv").read_text().splitlines()))
             self.raw = [row["label"] for row in rows]
-            self.raw_signals = signals(program, "mails", [{"id": 0, "file": str(files[row["file"]])} for row in rows])
+            self.raw_signals = read([{"id": 0, "file": str(files[row["file"]])} for row in rows])
         names = Names([mail["body"] for mail in self.gaia])
-        self.sentence_rows = Rows([row[0] for row in self.sentences])
         self.mail_rows = Rows(self.gaia_signals + self.letters_signals + self.raw_signals, names)
 
 
@@ -170,22 +266,20 @@ def label(mail, head):
 OLD_MAIL = {"spam": 0.3, "promotes": 0.6}
 
 
-def train(data, sentences=None, gaia=None, raw=None, heads=HEADS):
-    """Fits every head, to all rows or to those of the given indexes. Returns the models by head."""
-    models = {}
-    if "asks" in heads:
-        chosen = list(range(len(data.sentences))) if sentences is None else sentences
-        hand = [data.sentences[at][1] for at in chosen]
-        labels = [data.sentences[at][2] for at in chosen]
-        models["asks"] = fit(data.sentence_rows, chosen, labels, [1.0] * len(chosen), PENALTY_ASKS, hand)
-    for head in [head for head in HEADS[1:] if head in heads]:
+def train(data, gaia=None, raw=None, heads=MAIL_HEADS):
+    """The model of every head: those of sentences as given, those of mails from some of the rows (indexes) or all."""
+    models = dict(data.sentence_models)
+    for head in heads:
         chosen = list(range(len(data.gaia))) if gaia is None else list(gaia)
         labels = [label(data.gaia[at], head) for at in chosen]
         weights = [1.0] * len(chosen)
         for at, mail in enumerate(data.letters):
+            # What is spam or phishing in the public sets, these mails know nothing of.
+            if head in ("spam", "phishing") and "weight" in mail:
+                continue
             # Whether a seller's pressure counts as phishing is a matter of taste, so our own letters do not decide it.
             if not (head == "phishing" and mail["category"] == "PROMOTIONAL" and not mail["spam"] and not mail["phishing"]):
-                chosen, labels, weights = chosen + [len(data.gaia) + at], labels + [label(mail, head)], weights + [OURS]
+                chosen, labels, weights = chosen + [len(data.gaia) + at], labels + [label(mail, head)], weights + [mail.get("weight", OURS)]
         for at in range(len(data.raw)) if raw is None else raw:
             sort = data.raw[at]
             if head in OLD_MAIL and not (sort == "hard_ham" and head == "promotes"):
@@ -201,9 +295,9 @@ def written(models):
     """Returns the text of the weights file. Weights near zero are left out."""
     out = ["# Written by scripts/train_reader.py, which says from what. [head bias], then a weight and the signal it is for.\n"]
     for head in HEADS:
-        bias, weight = models[head]
+        bias, weight = models.get(head, (0.0, {}))
         out.append(f"[{head} {bias:.4g}]\n")
-        kept = {name: value for name, value in weight.items() if abs(value) >= (0.02 if head == "asks" else 0.03)}
+        kept = {name: value for name, value in weight.items() if abs(value) >= 0.03}
         out += [f"{value:.3g} {name}\n" for name, value in sorted(kept.items())]
     return "".join(out)
 
@@ -219,8 +313,8 @@ def main():
     options.add_argument("data", type=Path)
     options.add_argument("--reader", required=True, help="the built examples/reader")
     options = options.parse_args()
-    data = Data(options.reader, options.data)
-    text = written(train(data))
+    models = Sentences(options.reader, options.data).train()
+    text = written(train(Data(options.reader, options.data, models)))
     WEIGHTS.write_text(text, encoding="utf-8")
     print(f"{WEIGHTS}: {len(text)} bytes, {text.count(chr(10))} lines", file=sys.stderr)
 

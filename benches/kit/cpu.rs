@@ -129,7 +129,7 @@ impl Subscriber for Spans {
 }
 
 /// Returns the CPU time of this thread, in nanoseconds.
-fn thread() -> Duration {
+pub(crate) fn thread() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }

@@ -27,8 +27,13 @@ pub(crate) fn now() -> anyhow::Result<Instant> {
     "2026-11-16T08:00:00Z".parse().context("a moment")
 }
 
-/// Creates or opens the home and makes its account active.
+/// Creates or opens the home and makes its account active. Mail is read without the second reader.
 pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
+    open_with(root, false).await
+}
+
+/// Does the same with or without the second reader.
+pub(crate) async fn open_with(root: &Path, second_reader: bool) -> anyhow::Result<App> {
     fs::create_dir_all(root)?;
     fs::write(root.join("adjutant.toml"), CONFIG)?;
     App::init_home(root)?;
@@ -36,7 +41,7 @@ pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
         fs::create_dir_all(root.join("mail").join(folder))?;
     }
     let home = Home::at(root.to_owned());
-    let config = Config { state_folder: Some(root.join("state")), ..Config::load(&home)? };
+    let config = Config { state_folder: Some(root.join("state")), second_reader, ..Config::load(&home)? };
     let app = App::open(home, config, Clock::stopped_at(now()?)).await?;
     let known = app.store.read(|reader| reader.accounts().get(&AccountId::from(ACCOUNT))).await?;
     if known.is_some_and(|account| account.mode == AccountMode::Observe) {

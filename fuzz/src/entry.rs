@@ -74,6 +74,7 @@ static ME: LazyLock<Me> = LazyLock::new(|| Me {
     work_end: NaiveTime::MIN,
     work_days: vec![Weekday::Mon, Weekday::Tue],
     signature: String::new(),
+    decline: String::new(),
     languages: vec!["en".into(), "he".into()],
 });
 
@@ -93,7 +94,14 @@ pub fn mail(bytes: &[u8]) {
 
 /// Reads a mail for its tasks, as it is and as if a person had asked for a task.
 pub fn read_parsed_mail(mail: &Mail) -> Reading {
-    let context = ReadContext { me: &ME, now: now(), known_contact: false, thread_mine: false };
+    let context = ReadContext {
+        me: &ME,
+        now: now(),
+        known_contact: false,
+        thread_mine: false,
+        second_reading: &[],
+        is_genuine: false,
+    };
     let reading = reading::read(mail, &context);
     let facts = reading::collect_facts(mail, &reading, "work", &Relation::default());
     for task in &reading.tasks {

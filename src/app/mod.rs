@@ -37,7 +37,7 @@ pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
 pub use runs::{RunDetail, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
-pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases};
+pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };
@@ -55,7 +55,7 @@ use crate::{
 /// The only person of a default installation.
 const DEFAULT_USER: &str = "me";
 /// The account of tasks that came from no mailbox.
-const LOCAL_ACCOUNT: &str = "local";
+pub const LOCAL_ACCOUNT: &str = "local";
 
 /// An open home: its configuration, its database and everything that use cases share. Clones are cheap and share the
 /// same database connections.

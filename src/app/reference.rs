@@ -21,13 +21,14 @@ const SHORTEST_ID_PART: usize = 6;
 impl TaskUseCases<'_> {
     /// Returns the task with this number or id.
     pub async fn find(self, reference: &str) -> anyhow::Result<TaskRow> {
-        let text = reference.trim().trim_start_matches('#').to_uppercase();
+        // `search` names documents as "task:ID".
+        let text = reference.trim().trim_start_matches("task:").trim_start_matches('#').to_uppercase();
         let found = if let Ok(number) = text.parse::<i64>() {
             self.app.store.read(move |reader| reader.tasks().by_number(number)).await?
         } else if let Ok(id) = text.parse::<TaskId>() {
             self.app.store.read(move |reader| reader.tasks().get(id)).await?
         } else {
-            let rows = self.app.store.read(|reader| reader.tasks().list(true, usize::MAX)).await?;
+            let rows = self.app.store.read(|reader| reader.tasks().list(None, usize::MAX)).await?;
             find_unique_by_id_part(rows, &text, |row| row.task.task_id.to_string())?
         };
         found.ok_or_else(|| {

@@ -37,6 +37,11 @@ impl RunUseCases<'_> {
         Ok(self.app.store.read(move |reader| reader.runs().list(status, limit)).await?)
     }
 
+    /// Returns how many runs there are, if wanted only those with one status.
+    pub async fn count(self, status: Option<RunStatus>) -> anyhow::Result<u64> {
+        Ok(self.app.store.read(move |reader| reader.runs().count(status)).await?)
+    }
+
     /// Returns the complete record of the run that the reference names.
     async fn load_record(self, reference: &str) -> anyhow::Result<RunRecord> {
         let run_id = self.find_id(reference).await?;

@@ -4,8 +4,10 @@
 use serde_json::{Value, json};
 
 use crate::model::{
-    Action, ActionMove, DecisionChannel, Instant, ItemId, MailId, NodeName, OutboxState, Subtask, Task, TaskId,
-    TaskRow, TaskStatus, nightly::CorrectionKind, task::INSTRUCTION,
+    Action, ActionMove, DecisionChannel, Instant, ItemId, MailId, NamedMessage, NodeName, OutboxState, Subtask, Task,
+    TaskId, TaskRow, TaskStatus,
+    nightly::CorrectionKind,
+    task::{INSTRUCTION, MESSAGE},
 };
 
 /// Why a decision or an edit is refused, in words for a person. Nothing was changed.
@@ -114,6 +116,11 @@ pub(super) fn not_approved(item_id: ItemId, why: &str) -> DecisionError {
 pub enum TaskChange {
     AddStep(String),
     FinishStep(String),
+    /// Gives an open step another name, so that somebody else does it.
+    RenameStep {
+        from: String,
+        to: String,
+    },
     RecordOutput {
         step: String,
         output: Value,
@@ -124,6 +131,8 @@ pub enum TaskChange {
     },
     /// Stores the instruction of the person in the context of the task, where the tools read it.
     Instruct(String),
+    /// Stores whom a message goes to, as the person named them.
+    NameRecipients(NamedMessage),
 }
 
 impl TaskChange {
@@ -138,6 +147,10 @@ impl TaskChange {
                 let open = task.subtasks.iter_mut().find(|subtask| subtask.step == *step && !subtask.done);
                 open.map(|subtask| subtask.done = true).is_some()
             }
+            Self::RenameStep { from, to } => {
+                let open = task.subtasks.iter_mut().find(|subtask| subtask.step == *from && !subtask.done);
+                open.map(|subtask| subtask.step.clone_from(to)).is_some()
+            }
             Self::RecordOutput { step, output } => {
                 task.tool_output.get_or_insert_default().insert(step.clone(), output.clone());
                 true
@@ -147,6 +160,10 @@ impl TaskChange {
             }
             Self::Instruct(words) => {
                 task.context.more.insert(INSTRUCTION.to_owned(), json!(words));
+                true
+            }
+            Self::NameRecipients(message) => {
+                task.context.more.insert(MESSAGE.to_owned(), json!(message));
                 true
             }
         }

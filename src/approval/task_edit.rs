@@ -1,10 +1,12 @@
 //! What a person's edit of a task means.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::change::{DecisionError, TaskChange};
 use crate::model::{
-    Instant, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, nightly::CorrectionKind,
+    Instant, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
+    nightly::CorrectionKind,
+    task::{ANSWER_MAIL, SEND_REPLY},
 };
 
 /// The reason why pending effects of a task are void after a person has edited the task.
@@ -62,18 +64,63 @@ pub fn plan_task_edit(row: &TaskRow, edit: &TaskEdit) -> Result<TaskEditOutcome,
         TaskEditKind::Done => Ok(TaskEditOutcome::End(TaskStatus::Done)),
         TaskEditKind::Cancel => Ok(TaskEditOutcome::End(TaskStatus::Cancelled)),
         TaskEditKind::Snooze(until) => Ok(TaskEditOutcome::Snooze(*until)),
-        TaskEditKind::InstructStep { step, words } => redo_step_of_task(row, step, words),
+        TaskEditKind::InstructStep { step, words, message } => {
+            let mut outcome = redo_step_of_task(row, step, words)?;
+            if let (TaskEditOutcome::RedoStep { changes, .. }, Some(message)) = (&mut outcome, message) {
+                changes.push(TaskChange::NameRecipients(message.clone()));
+            }
+            Ok(outcome)
+        }
         _ => change_field(row, edit).map(|change| TaskEditOutcome::Change(Box::new(change))),
     }
 }
 
-/// Refuses a step that the task does not have or that is done.
+/// The steps that a person can add to any task that has a mail.
+const MAIL_STEPS: [&str; 3] = [SEND_REPLY, "forward", "archive"];
+/// The step that a person can add to any task.
+const NEW_MESSAGE_STEP: &str = "send_mail";
+
+/// Refuses a step that the task does not have or that is done, unless it is one that a person can add. A reply makes the
+/// other steps that answer the mail needless.
 fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditOutcome, DecisionError> {
-    if !row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done) {
+    let is_open = |step: &str| row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done);
+    let is_of_mail = MAIL_STEPS.contains(&step);
+    if !is_open(step) && is_of_mail && row.mail_id.is_none() {
+        return Err(DecisionError::refused(format!("task {} has no mail", task_label(row))));
+    }
+    if !is_open(step) && !is_of_mail && step != NEW_MESSAGE_STEP {
         return Err(DecisionError::refused(format!("task {} has no open step '{step}'", task_label(row))));
     }
-    let changes = vec![TaskChange::Instruct(words.to_owned()), TaskChange::DiscardOutput { step: step.to_owned() }];
+    let mut changes = vec![TaskChange::Instruct(words.to_owned()), TaskChange::DiscardOutput { step: step.to_owned() }];
+    if step == SEND_REPLY {
+        changes.extend(prepare_reply(is_open));
+    } else if !is_open(step) {
+        changes.push(TaskChange::AddStep(step.to_owned()));
+    }
     Ok(TaskEditOutcome::RedoStep { step: step.to_owned(), words: words.to_owned(), changes })
+}
+
+/// The steps of the agent that a person's own answer makes needless.
+const ANSWERED_BY_REPLY: [&str; 4] = ["propose_time_slots", "draft_reply", "send_calendar_invite", "answer_invitation"];
+
+/// Returns the changes by which the reply is the one step of the agent that answers the mail.
+fn prepare_reply(is_open: impl Fn(&str) -> bool) -> Vec<TaskChange> {
+    let by_hand = super::manual_step_name(SEND_REPLY);
+    let mut changes: Vec<TaskChange> = ANSWERED_BY_REPLY
+        .into_iter()
+        .filter(|step| is_open(step))
+        .flat_map(|step| {
+            let output = json!({ "skipped": "you answered in your own words" });
+            [TaskChange::RecordOutput { step: step.to_owned(), output }, TaskChange::FinishStep(step.to_owned())]
+        })
+        .collect();
+    let theirs = [ANSWER_MAIL, by_hand.as_str()].into_iter().find(|step| is_open(step));
+    match theirs {
+        _ if is_open(SEND_REPLY) => {}
+        Some(from) => changes.push(TaskChange::RenameStep { from: from.to_owned(), to: SEND_REPLY.to_owned() }),
+        None => changes.push(TaskChange::AddStep(SEND_REPLY.to_owned())),
+    }
+    changes
 }
 
 /// Returns the task with one field changed, and the old and new value for the history.

@@ -356,12 +356,17 @@ fn an_ended_task_is_reopened_first_and_only_once() {
 #[test]
 fn an_instruction_needs_an_open_step() {
     let row = task(TaskStatus::WaitingHitl);
-    let instruct = |step: &str| edit(TaskEditKind::InstructStep { step: step.into(), words: "say Friday".into() });
+    let instruct =
+        |step: &str| edit(TaskEditKind::InstructStep { step: step.into(), words: "say Friday".into(), message: None });
     let outcome = plan_task_edit(&row, &instruct("send_reply")).unwrap();
     let TaskEditOutcome::RedoStep { step, words, changes } = outcome else { panic!("{outcome:?}") };
     assert_eq!((step.as_str(), words.as_str(), changes.len()), ("send_reply", "say Friday", 2));
     let refused = plan_task_edit(&row, &instruct("fly")).unwrap_err().to_string();
     assert_eq!(refused, "task 4 has no open step 'fly'");
+    let TaskEditOutcome::RedoStep { changes, .. } = plan_task_edit(&row, &instruct("send_mail")).unwrap() else {
+        panic!("a person may write to anybody from any task")
+    };
+    assert!(changes.contains(&TaskChange::AddStep("send_mail".into())));
 }
 
 #[test]

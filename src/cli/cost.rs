@@ -2,10 +2,14 @@
 
 use std::{collections::BTreeMap, io};
 
-use comfy_table::Cell;
+use chrono_tz::Tz;
 use serde_json::json;
 
-use super::printer::{Printer, cell, escape_and_truncate};
+use super::{
+    description::format_timestamp,
+    printer::{Printer, cell, escape_and_truncate},
+    table::{Cell, Column},
+};
 use crate::{
     app::{App, CostReport},
     model::{
@@ -17,14 +21,14 @@ use crate::{
 /// Prints what the model cost in the last days.
 pub(super) async fn show_cost(app: &App, screen: Printer, days: u32) -> anyhow::Result<()> {
     match app.model().report_cost(days).await? {
-        Some(cost) => screen.print_json_or(&cost, |screen| print(screen, &cost)),
+        Some(cost) => screen.print_json_or(&cost, |screen| print(screen, &cost, app.config.me.time_zone)),
         None => screen.print_json_or(&json!({ "provider": "off", "rows": [] }), |screen| {
             screen.print_line("There is no model, and nothing was spent. [llm] in adjutant.toml turns one on.")
         }),
     }
 }
 
-fn print(screen: Printer, cost: &CostReport) -> io::Result<()> {
+fn print(screen: Printer, cost: &CostReport, zone: Tz) -> io::Result<()> {
     if cost.rows.is_empty() {
         screen.print_line("Nothing was spent yet.")?;
     }
@@ -46,7 +50,8 @@ fn print(screen: Printer, cost: &CostReport) -> io::Result<()> {
         screen.print_line("Money is not counted: set llm.price_in and llm.price_out.")?;
     }
     match cost.gone_since {
-        Some(since) => screen.print_line(&format!("Today's budget is GONE since {since}; rules go on alone.")),
+        Some(since) => screen
+            .print_line(&format!("Today's budget is GONE since {}; rules go on alone.", format_timestamp(since, zone))),
         None => Ok(()),
     }
 }
@@ -70,10 +75,15 @@ fn print_cost_table(screen: Printer, cost: &CostReport, title: &str, key: fn(&Co
             Cell::new(money(spent.micros)),
         ]
     };
-    screen.print_table(
-        &[title, "questions", "answered", "tokens in", "tokens out", "money"],
-        sums.iter().map(line).collect(),
-    )
+    let columns = [
+        Column::text(title, 10),
+        Column::fixed("questions"),
+        Column::fixed("answered").folding(1),
+        Column::fixed("tokens in"),
+        Column::fixed("tokens out"),
+        Column::fixed("money"),
+    ];
+    screen.print_table(&columns, sums.iter().map(line).collect())
 }
 
 /// Formats an amount that is stored in millionths.

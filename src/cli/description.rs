@@ -1,14 +1,25 @@
 //! Times, effects and waits in words, the same in every command.
 
+use std::sync::LazyLock;
+
+use chrono::{DateTime, NaiveDate};
 use chrono_tz::Tz;
+use regex::{Captures, Regex};
 
 use super::printer::escape_and_truncate;
 use crate::model::{Instant, OutboxRow, OutboxState, RunRow};
 
+/// A single time as a person reads it.
+const MOMENT: &str = "%a %d %b %Y, %H:%M";
+
+/// A time as it is stored, in the middle of a sentence.
+static STORED_TIME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})").ok());
+
 /// Returns what became of an effect, and never claims more than is known: a message of unknown outcome is not called
 /// sent.
 pub(super) fn describe_effect(row: &OutboxRow, zone: Tz) -> String {
-    let result = || escape_and_truncate(&row.result, 200);
+    let result = || escape_and_truncate(&localise_times(&row.result, zone), 200);
     let and = |words: &str| if row.result.is_empty() { words.to_owned() } else { format!("{words}: {}", result()) };
     match row.state {
         OutboxState::Planned => "planned".into(),
@@ -46,4 +57,57 @@ pub(super) fn format_clock_time(at: Instant, zone: Tz) -> String {
 /// Returns the local date and time, without the year.
 pub(super) fn format_date_time(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%a %d %b, %H:%M").to_string()
+}
+
+/// Returns the local date and time with weekday and year, for a single time that may be far away.
+pub(super) fn format_moment(at: Instant, zone: Tz) -> String {
+    at.utc().with_timezone(&zone).format(MOMENT).to_string()
+}
+
+/// Returns the local date and time with the year, for lists that reach far back.
+pub(super) fn format_timestamp(at: Instant, zone: Tz) -> String {
+    at.utc().with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Returns a deadline as it is stored (a date, or a date and time with its offset) as a local date; anything else as it
+/// is.
+pub(super) fn format_deadline(stored: &str, zone: Tz) -> String {
+    if let Ok(at) = DateTime::parse_from_rfc3339(stored) {
+        return at.with_timezone(&zone).format(MOMENT).to_string();
+    }
+    match NaiveDate::parse_from_str(stored, "%Y-%m-%d") {
+        Ok(date) => date.format("%a %d %b %Y").to_string(),
+        Err(_) => stored.to_owned(),
+    }
+}
+
+/// Returns a sentence with every stored time in it as local date and time.
+pub(super) fn localise_times(text: &str, zone: Tz) -> String {
+    let local = |found: &Captures<'_>| {
+        let stored = found.get(0).map_or("", |found| found.as_str());
+        let at = DateTime::parse_from_rfc3339(stored).ok();
+        at.map_or_else(|| stored.to_owned(), |at| at.with_timezone(&zone).format(MOMENT).to_string())
+    };
+    STORED_TIME.as_ref().map_or_else(|| text.to_owned(), |times| times.replace_all(text, local).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono_tz::Europe::Berlin;
+
+    use super::*;
+
+    #[test]
+    fn stored_times_are_shown_as_local_ones() {
+        for (stored, expected) in [
+            ("2026-11-18T12:00:00+00:00", "Wed 18 Nov 2026, 13:00"),
+            ("2026-11-20T10:00:00Z", "Fri 20 Nov 2026, 11:00"),
+            ("2026-11-27", "Fri 27 Nov 2026"),
+            ("soon", "soon"),
+        ] {
+            assert_eq!(format_deadline(stored, Berlin), expected);
+        }
+        let told = localise_times("reminds at 2026-11-18T17:00:00Z, then 2026-99-99T00:00:00Z", Berlin);
+        assert_eq!(told, "reminds at Wed 18 Nov 2026, 18:00, then 2026-99-99T00:00:00Z");
+    }
 }

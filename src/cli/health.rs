@@ -3,9 +3,12 @@
 use std::io;
 
 use chrono_tz::Tz;
-use comfy_table::Cell;
 
-use super::printer::{Printer, escape_and_truncate};
+use super::{
+    description::{format_timestamp, localise_times},
+    printer::{Printer, escape_and_truncate},
+    table::{Cell, Column},
+};
 use crate::{
     app::{AccountHealth, Health, ModelHealth, WaitingSteps, WitnessHealth},
     audit::EvidenceVerification,
@@ -15,37 +18,41 @@ use crate::{
 
 /// Prints everything that `doctor` found.
 pub(super) fn print_health(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
-    print_accounts(screen, health)?;
+    print_accounts(screen, health, zone)?;
     print_counts(screen, health, zone)?;
-    print_parts(screen, health)?;
-    print_findings(screen, health)
+    print_parts(screen, health, zone)?;
+    print_findings(screen, health, zone)
 }
 
 /// Prints the findings. They come last, where a person looks first on a terminal.
-fn print_findings(screen: Printer, health: &Health) -> io::Result<()> {
+fn print_findings(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
     match health.findings.len() {
         0 => return screen.print_line("found    nothing wrong"),
         1 => screen.print_line("found    1 thing that needs you:")?,
         more => screen.print_line(&format!("found    {more} things that need you:"))?,
     }
     health.findings.iter().try_for_each(|finding| {
-        screen.print_line(&format!("  {}: {}", finding.code, escape_for_display(&finding.what)))?;
+        screen.print_line(&format!(
+            "  {}: {}",
+            finding.code,
+            escape_for_display(&localise_times(&finding.what, zone))
+        ))?;
         screen.print_line(&format!("    {}", finding.remedy))
     })
 }
 
 /// Returns when an account was last polled. A failed poll does not count as one.
-pub(super) fn last_poll_words(last: Option<Instant>, condition: Option<&AccountCondition>) -> String {
+pub(super) fn last_poll_words(last: Option<Instant>, condition: Option<&AccountCondition>, zone: Tz) -> String {
     match condition.filter(|condition| !condition.problem.is_empty()) {
-        Some(condition) => format!("FAILED at {}", condition.at),
-        None => last.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+        Some(condition) => format!("FAILED at {}", format_timestamp(condition.at, zone)),
+        None => last.map_or_else(|| "never".to_owned(), |at| format_timestamp(at, zone)),
     }
 }
 
 /// Prints a table of the accounts, and a line for each account that is reached over a network.
-fn print_accounts(screen: Printer, health: &Health) -> io::Result<()> {
+fn print_accounts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
     let line = |account: &AccountHealth| {
-        let polled = last_poll_words(account.last_poll, account.condition.as_ref());
+        let polled = last_poll_words(account.last_poll, account.condition.as_ref(), zone);
         vec![
             Cell::new(&account.account),
             Cell::new(account.kind),
@@ -55,14 +62,19 @@ fn print_accounts(screen: Printer, health: &Health) -> io::Result<()> {
             Cell::new(account.notes.join("; ")),
         ]
     };
-    screen.print_table(
-        &["account", "kind", "mode", "last poll", "mails", "notes"],
-        health.accounts.iter().map(line).collect(),
-    )?;
+    let columns = [
+        Column::fixed("account"),
+        Column::fixed("kind"),
+        Column::fixed("mode"),
+        Column::text("last poll", 10),
+        Column::fixed("mails"),
+        Column::text("notes", 30).folding(1),
+    ];
+    screen.print_table(&columns, health.accounts.iter().map(line).collect())?;
     let remote = health.accounts.iter().filter(|account| account.kind != MailboxKind::Maildir);
     let conditions = remote.filter_map(|account| Some((account, account.condition.as_ref()?)));
     for (account, condition) in conditions {
-        screen.print_line(&condition_line(condition, account.last_poll, account.unaccounted))?;
+        screen.print_line(&condition_line(condition, account.last_poll, account.unaccounted, zone))?;
     }
     Ok(())
 }
@@ -120,9 +132,9 @@ fn print_counts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
 }
 
 /// Prints the state of the audit chain, the files, the memory, the model, the nightly job and the worker.
-fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
+fn print_parts(screen: Printer, health: &Health, zone: Tz) -> io::Result<()> {
     screen.print_line(&audit_line(&health.audit))?;
-    print_witness(screen, &health.witness)?;
+    print_witness(screen, &health.witness, zone)?;
     if let Some(problem) = &health.policy_broken {
         screen.print_line(&format!(
             "policy   BROKEN: nothing is done until it is whole again; mail is still read\n{problem}"
@@ -140,11 +152,11 @@ fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
         super::memory::describe_status(&health.memory)
     ))?;
     match &health.model {
-        Some(model) => print_model(screen, model)?,
+        Some(model) => print_model(screen, model, zone)?,
         None => screen.print_line("model    none; the rules work alone")?,
     }
     let last = health.last_night.as_deref().unwrap_or("none yet");
-    let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let next = health.next_night.map_or_else(|| "never".to_owned(), |at| format_timestamp(at, zone));
     screen.print_line(&format!("nightly  last {last}, next {next}"))?;
     screen.print_line(&format!("sqlite   {}", health.sqlite))?;
     screen.print_line(&format!(
@@ -154,7 +166,7 @@ fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
 }
 
 /// Prints a missing witness, and the last restore that was detected.
-fn print_witness(screen: Printer, witness: &WitnessHealth) -> io::Result<()> {
+fn print_witness(screen: Printer, witness: &WitnessHealth, zone: Tz) -> io::Result<()> {
     if let Some(problem) = &witness.problem {
         screen.print_line(&format!(
             "state    NO WITNESS outside data/: {problem}. A restored backup of data/ may go unnoticed"
@@ -162,17 +174,18 @@ fn print_witness(screen: Printer, witness: &WitnessHealth) -> io::Result<()> {
     }
     match &witness.restored {
         Some(DetectedRestore { at, because }) => screen.print_line(&format!(
-            "restore  detected {at}: {because}. Approvals from before are void; accounts observe until you turn them on"
+            "restore  detected {}: {because}. Approvals from before are void; accounts observe until you turn them on",
+            format_timestamp(*at, zone)
         )),
         None => Ok(()),
     }
 }
 
 /// Returns a line about sign-in, lag, quota and gap of an account.
-fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64) -> String {
+fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64, zone: Tz) -> String {
     let AccountCondition { account, quota_used, quota, missed, backlog, .. } = condition;
     let signed_in = if condition.signed_in { "signed in" } else { "NOT SIGNED IN" };
-    let synced = last_sync.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let synced = last_sync.map_or_else(|| "never".to_owned(), |at| format_timestamp(at, zone));
     let lag = condition.lag_seconds.map_or_else(|| "none yet".to_owned(), |seconds| format!("{seconds} s"));
     let left = if *backlog > 0 { format!(", {backlog} older mails to read") } else { String::new() };
     let problem =
@@ -182,14 +195,17 @@ fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unac
     )
 }
 
-fn print_model(screen: Printer, model: &ModelHealth) -> io::Result<()> {
+fn print_model(screen: Printer, model: &ModelHealth, zone: Tz) -> io::Result<()> {
     let what = match model.outcome {
         Outcome::Answered | Outcome::Repaired => format!("answers, {} ms", model.took_ms),
         outcome => format!("{}: {}; rules go on alone", outcome.as_str().to_uppercase(), model.note),
     };
     screen.print_line(&format!("model    {} {}: {what}", model.provider, escape_and_truncate(&model.model, 60)))?;
     if let Some(since) = model.gone_since {
-        screen.print_line(&format!("model    today's BUDGET IS GONE since {since}; rules go on alone"))?;
+        screen.print_line(&format!(
+            "model    today's BUDGET IS GONE since {}; rules go on alone",
+            format_timestamp(since, zone)
+        ))?;
     }
     model.guidelines_warning.iter().try_for_each(|warning| screen.print_line(&format!("model    {warning}")))
 }

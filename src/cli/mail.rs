@@ -1,30 +1,35 @@
 //! `mail` and `search`.
 
-use comfy_table::Cell;
+use std::collections::HashSet;
 
 use super::{
     args::MailCommand,
+    description::{format_timestamp, localise_times},
+    health::last_poll_words,
     printer::{Printer, cell, escape_and_truncate},
+    table::{Cell, Column},
 };
 use crate::{
-    app::{App, MailDetail, SearchResults, parse_mail_id},
-    memory::FoundDocument,
-    model::LedgerRow,
+    app::{App, LOCAL_ACCOUNT, MailDetail, parse_mail_id},
+    model::{AccountId, LedgerRow, MailState, MutedSender, reading::MailWarning},
 };
+
+/// The columns of the ledger. The account is left empty where there is only one.
+const LEDGER_COLUMNS: [Column<'static>; 7] = [
+    Column::fixed("mail"),
+    Column::text("arrived", 10).folding(3),
+    Column::text("account", 8).folding(4),
+    Column::text("from", 16).folding(1),
+    Column::text("subject", 20),
+    Column::fixed("state"),
+    Column::text("reason", 24).folding(2),
+];
 
 /// Executes a `mail` command; without one, lists the newest mails.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailCommand>) -> anyhow::Result<()> {
     match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
-        MailCommand::List { state, limit } => {
-            let rows = app.mail().list(state, limit).await?;
-            screen.print_json_or(&rows, |screen| {
-                screen.print_table(
-                    &["mail", "account", "from", "subject", "state", "reason"],
-                    rows.iter().map(ledger_row_cells).collect(),
-                )
-            })
-        }
-        MailCommand::Show { mail } => show(screen, &app.mail().detail(parse_mail_id(&mail)?).await?),
+        MailCommand::List { state, limit } => list(app, screen, state, limit).await,
+        MailCommand::Show { mail } => show(app, screen, &app.mail().detail(parse_mail_id(&mail)?).await?),
         MailCommand::NotATask { mail, reason } => {
             let id = parse_mail_id(&mail)?;
             app.mail().mark_not_a_task(id, &reason).await?;
@@ -36,17 +41,31 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailComm
             app.worker().finish_runs().await?;
             print_corrected_mail(app, screen, &mail).await
         }
+        MailCommand::Archive { mail, reason } => {
+            let id = parse_mail_id(&mail)?;
+            app.mail().archive(id, &reason).await?;
+            app.worker().finish_runs().await?;
+            print_corrected_mail(app, screen, &mail).await
+        }
+        MailCommand::Genuine { mail, reason } => {
+            let id = parse_mail_id(&mail)?;
+            app.mail().mark_genuine(id, &reason).await?;
+            app.worker().finish_runs().await?;
+            print_corrected_mail(app, screen, &mail).await
+        }
         MailCommand::Mute { mail, off } => {
             let words = app.mail().set_sender_muted(parse_mail_id(&mail)?, !off).await?;
             print_corrected_mail_and_mute(app, screen, &mail, Some(&words)).await
         }
+        MailCommand::Muted => list_muted(app, screen).await,
         MailCommand::Accounts => {
             let accounts = app.accounts().list().await?;
+            let zone = app.config.me.time_zone;
             let conditions = app.accounts().conditions().await?;
             screen.print_json_or(&accounts, |screen| {
                 let line = |account: &crate::model::Account| {
                     let condition = conditions.iter().find(|known| known.account == account.account);
-                    let polled = super::health::last_poll_words(account.polled_at, condition);
+                    let polled = last_poll_words(account.polled_at, condition, zone);
                     vec![
                         Cell::new(&account.account),
                         Cell::new(account.kind),
@@ -54,7 +73,13 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailComm
                         Cell::new(polled),
                     ]
                 };
-                screen.print_table(&["account", "kind", "mode", "last poll"], accounts.iter().map(line).collect())
+                let columns = [
+                    Column::fixed("account"),
+                    Column::fixed("kind"),
+                    Column::fixed("mode"),
+                    Column::text("last poll", 16),
+                ];
+                screen.print_table(&columns, accounts.iter().map(line).collect())
             })
         }
         MailCommand::Mode { account, mode } => {
@@ -66,16 +91,83 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailComm
     }
 }
 
-/// Returns the cells of a mail in a table. Text from outside is made safe and short.
-fn ledger_row_cells(row: &LedgerRow) -> Vec<Cell> {
-    vec![
-        Cell::new(row.mail_id),
-        Cell::new(&row.account),
-        cell(&row.sender, 28),
-        cell(&row.subject, 40),
-        Cell::new(row.state),
-        cell(&row.reason, 80),
-    ]
+/// Prints a table of mails, and how many there are if not all are shown.
+async fn list(app: &App, screen: Printer, state: Option<MailState>, limit: usize) -> anyhow::Result<()> {
+    let rows = app.mail().list(state, limit).await?;
+    let total = app.mail().count(state).await?;
+    let zone = app.config.me.time_zone;
+    screen.print_json_or(&rows, |screen| {
+        if rows.is_empty() {
+            return screen.print_line("There is no mail.");
+        }
+        let several = has_several_accounts(rows.iter().map(|row| &row.account));
+        let line = |row: &LedgerRow| {
+            vec![
+                Cell::new(row.mail_id),
+                Cell::new(format_timestamp(row.arrived_at, zone)),
+                Cell::new(if several { row.account.as_str() } else { "" }),
+                cell(&row.sender, 28),
+                cell(&row.subject, 60),
+                Cell::new(row.state),
+                cell(&format!("{}{}", warning_marks(&row.warnings), localise_times(&row.reason, zone)), 100),
+            ]
+        };
+        screen.print_table(&LEDGER_COLUMNS, rows.iter().map(line).collect())?;
+        screen.print_count(rows.len(), total)
+    })
+}
+
+/// Returns whether the rows of a list come from several mailboxes, so that the list must say from which. What a person
+/// typed in comes from none.
+pub(super) fn has_several_accounts<'a>(accounts: impl Iterator<Item = &'a AccountId>) -> bool {
+    accounts.filter(|account| account.as_str() != LOCAL_ACCOUNT).collect::<HashSet<_>>().len() > 1
+}
+
+/// Prints the senders that are muted.
+async fn list_muted(app: &App, screen: Printer) -> anyhow::Result<()> {
+    let muted = app.mail().list_muted().await?;
+    let zone = app.config.me.time_zone;
+    screen.print_json_or(&muted, |screen| {
+        if muted.is_empty() {
+            return screen.print_line("Nobody is muted.");
+        }
+        let line = |sender: &MutedSender| {
+            let what = if sender.unverified_only { "unverified mail only" } else { "all mail" };
+            vec![
+                cell(&sender.address, 80),
+                Cell::new(what),
+                Cell::new(format_timestamp(sender.at, zone)),
+                Cell::new(&sender.account),
+            ]
+        };
+        let columns = [
+            Column::text("sender", 24),
+            Column::text("muted", 10),
+            Column::text("since", 10).folding(1),
+            Column::text("account", 8).folding(2),
+        ];
+        screen.print_table(&columns, muted.iter().map(line).collect())?;
+        screen.print_line("adjutant mail mute MAIL --off, with any mail of the sender, opens tasks for it again")
+    })
+}
+
+/// Returns the kinds of the warnings as marks in front of a text: `[phishing!]`.
+pub(super) fn warning_marks(warnings: &[MailWarning]) -> String {
+    warnings.iter().map(|warning| format!("[{}!] ", warning.kind)).collect()
+}
+
+/// Prints the warnings of a mail, and what a person can do about one that deceives.
+fn print_warnings(screen: Printer, row: &LedgerRow) -> std::io::Result<()> {
+    for warning in &row.warnings {
+        screen.print_line(&format!("  WARNING  {}: {}", warning.kind, escape_and_truncate(&warning.text, 300)))?;
+    }
+    if row.warnings.iter().any(MailWarning::is_about_deceit) {
+        let id = row.mail_id;
+        screen.print_line(&format!(
+            "  You can  adjutant mail archive {id} | adjutant mail mute {id} | adjutant mail genuine {id}"
+        ))?;
+    }
+    Ok(())
 }
 
 /// A mail after a correction, and what the correction teaches.
@@ -116,16 +208,20 @@ async fn print_corrected_mail_and_mute(
     })
 }
 
-fn show(screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
+fn show(app: &App, screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
+    let zone = app.config.me.time_zone;
     screen.print_json_or(detail, |screen| {
         let row = &detail.row;
-        screen.print_line(&format!("Mail {} in {} ({}), {}", row.mail_id, row.account, row.folder, row.arrived_at))?;
-        screen.print_line(&format!("  {}: {}", row.state, escape_and_truncate(&row.reason, 300)))?;
+        let (folder, arrived) = (escape_and_truncate(&row.folder, 80), format_timestamp(row.arrived_at, zone));
+        screen.print_line(&format!("Mail {} in {} ({folder}), {arrived}", row.mail_id, row.account))?;
+        let reason = localise_times(&row.reason, zone);
+        screen.print_line(&format!("  {}: {}", row.state, escape_and_truncate(&reason, 300)))?;
+        print_warnings(screen, row)?;
         for task in &detail.tasks {
             let number = task.number.map_or_else(String::new, |number| number.to_string());
             screen.print_line(&format!(
                 "  task {number}: {} ({}, {})",
-                escape_and_truncate(&task.task.objective, 120),
+                escape_and_truncate(&task.task.objective, 160),
                 task.task.priority,
                 task.task.status
             ))?;
@@ -149,37 +245,5 @@ fn show(screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
         }
         screen.print_line("")?;
         screen.print_line(&crate::ingest::escape_for_display(&mail.text))
-    })
-}
-
-/// Searches by words and by meaning, after rebuilding the index of words if asked to.
-pub(super) async fn search(app: &App, screen: Printer, text: &str, rebuild: bool, limit: usize) -> anyhow::Result<()> {
-    if rebuild {
-        app.search().rebuild_index().await?;
-        if text.is_empty() {
-            return screen.print_json_or(&serde_json::json!({ "rebuilt": true }), |screen| {
-                screen.print_line("The search index was rebuilt.")
-            });
-        }
-    }
-    let SearchResults { found, trouble } = app.search().find(text, limit).await?;
-    screen.print_json_or(&found, |screen| {
-        if let Some(trouble) = &trouble {
-            screen.print_line(&format!("Found by words only: {}", escape_and_truncate(trouble, 200)))?;
-        }
-        if found.is_empty() {
-            return screen.print_line("Nothing found.");
-        }
-        let line = |found: &FoundDocument| {
-            let because: Vec<String> = found.reasons.iter().map(ToString::to_string).collect();
-            vec![
-                Cell::new(&found.doc),
-                cell(&found.title, 60),
-                Cell::new(found.at),
-                Cell::new(format!("{:.2}", found.score)),
-                cell(&because.join(", "), 80),
-            ]
-        };
-        screen.print_table(&["where", "what", "when", "score", "because"], found.iter().map(line).collect())
     })
 }

@@ -14,12 +14,17 @@ mod nightly;
 mod printer;
 mod progress;
 mod read;
-mod reminders;
 mod run;
 mod runs;
+mod search;
+mod table;
 mod tasks;
+mod wrapping;
 
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, IsTerminal as _},
+    process::ExitCode,
+};
 
 use clap::{CommandFactory as _, Parser as _};
 
@@ -84,7 +89,9 @@ fn start_log(verbose: u8) {
         Ok(quiet) => filter.add_directive(quiet),
         Err(_) => filter,
     });
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+    let has_colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    log.with_ansi(has_colour).init();
 }
 
 /// Prints one line on stderr that says what happened and what to do. Returns the exit code for it. A closed pipe, as in
@@ -115,7 +122,7 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
 /// Executes a command. The first ones need no home; the others open it, print warnings about broken files, and record
 /// the head of the audit chain at the end.
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let screen = Printer::new(cli.json, std::env::var_os("NO_COLOR").is_some());
+    let screen = Printer::new(cli.json, std::env::var_os("NO_COLOR").is_some(), std::env::var("COLUMNS").ok());
     match &cli.command {
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -154,16 +161,15 @@ async fn execute_with_reminders(app: &App, screen: Printer, command: Command) ->
         return execute_command(app, screen, command).await;
     }
     let (is_run, is_once) = (matches!(command, Command::Run), matches!(command, Command::Once));
-    if matches!(command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. }) {
-        reminders::repeat_recent(app).await?;
-    }
-    // The daemon shows reminders itself when they are due.
-    if !is_run {
-        reminders::show_due(app).await?;
+    let is_list = matches!(command, Command::Tasks { command: Some(args::TasksCommand::Reminders) });
+    let repeat = matches!(command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. });
+    // The daemon shows reminders itself when they are due, and a list of them needs no second one before it.
+    if !is_run && !is_list {
+        tasks::reminders::show(app, repeat).await?;
     }
     let code = execute_command(app, screen, command).await?;
     if is_once {
-        reminders::show_due(app).await?;
+        tasks::reminders::show(app, false).await?;
     }
     Ok(code)
 }
@@ -187,17 +193,10 @@ fn print_warning(problem: &str) -> io::Result<()> {
     io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {}\n", escape_for_display(problem)))
 }
 
-/// Prints on stderr why the model cannot be used, for the commands that do not print it as part of their output.
+/// Prints on stderr why the model cannot be used, in every command that does not print it as part of its output.
 fn warn_about_model(app: &App, command: &Command) -> io::Result<()> {
-    let elsewhere = matches!(
-        command,
-        Command::Tasks { .. }
-            | Command::Mail { .. }
-            | Command::Why { .. }
-            | Command::Hitl { .. }
-            | Command::Runs { .. }
-    );
-    match app.model().warning().filter(|_| elsewhere) {
+    let prints_itself = matches!(command, Command::Run | Command::Once | Command::Doctor | Command::Cost { .. });
+    match app.model().warning().filter(|_| !prints_itself) {
         Some(note) => io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{note}\n")),
         None => Ok(()),
     }
@@ -216,7 +215,9 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         Command::Tasks { command } => tasks::execute(app, screen, command).await?,
         Command::Mail { command } => mail::execute(app, screen, command).await?,
         Command::Why { task } => tasks::explain_priority(app, screen, &task).await?,
-        Command::Search { text, rebuild, limit } => mail::search(app, screen, &text.join(" "), rebuild, limit).await?,
+        Command::Search { text, rebuild, limit } => {
+            search::search(app, screen, &text.join(" "), rebuild, limit).await?
+        }
         Command::Hitl { command } => hitl::execute(app, screen, command).await?,
         Command::Runs { command } => return runs::execute(app, screen, command).await,
         Command::Doctor => return check::run_doctor(app, screen).await,

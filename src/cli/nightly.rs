@@ -2,19 +2,19 @@
 
 use std::{io, process::ExitCode};
 
-use comfy_table::Cell;
 use serde_json::{Value, json};
 
 use super::{
     EXIT_FINDINGS,
     args::RulesCommand,
-    description::format_date_time,
+    description::{format_date_time, format_deadline},
     printer::{Printer, cell, escape_and_truncate},
+    table::{Cell, Column},
 };
 use crate::{
     app::{App, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport, WorkerLockHeld},
     model::{RequestKind, TaskRow, nightly::LearnedEntryRow},
-    nightly::{LearningOutcome, TestedEdit},
+    nightly::{LearningOutcome, RuleRecord, RunReview, TestedEdit, ToolRecord},
 };
 
 /// The most rows of a table; the JSON output has all.
@@ -39,7 +39,7 @@ pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesComm
                 if lines.is_empty() {
                     return screen.print_line("No difference.");
                 }
-                lines.iter().try_for_each(|line| screen.print_line(&line.to_string()))
+                lines.iter().try_for_each(|line| screen.print_unbroken(&line.to_string()))
             })?;
         }
         RulesCommand::Rollback { to } => {
@@ -72,7 +72,15 @@ fn print_what_if(screen: Printer, answer: &WhatIfReport) -> io::Result<()> {
     };
     if !answer.changes.is_empty() {
         let rows = answer.changes.iter().take(MOST_SHOWN).map(line).collect();
-        screen.print_table(&["task", "objective", "now", "then", "by", ""], rows)?;
+        let columns = [
+            Column::fixed("task"),
+            Column::text("objective", 24),
+            Column::fixed("now"),
+            Column::fixed("then"),
+            Column::text("by", 12).folding(1),
+            Column::text("note", 12).folding(2),
+        ];
+        screen.print_table(&columns, rows)?;
         if answer.changes.len() > MOST_SHOWN {
             screen.print_line(&format!("… and {} more; --json has all", answer.changes.len() - MOST_SHOWN))?;
         }
@@ -104,10 +112,13 @@ async fn history(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()>
                 vec![cell(&row.name, 60), cell(&ids.join(", "), 40), Cell::new(row.hits), Cell::new(last)]
             };
             screen.print_line("")?;
-            screen.print_table(
-                &["learned entry", "corrections", "hits", "last hit"],
-                entries.iter().map(line).collect(),
-            )?;
+            let columns = [
+                Column::text("learned entry", 24),
+                Column::text("corrections", 11).folding(2),
+                Column::fixed("hits"),
+                Column::text("last hit", 10).folding(1),
+            ];
+            screen.print_table(&columns, entries.iter().map(line).collect())?;
         }
         screen.print_line("adjutant rules diff [VERSION] · adjutant rules rollback [VERSION]")
     })
@@ -209,8 +220,30 @@ pub(super) fn print_report(screen: Printer, report: &NightlyReport) -> io::Resul
     screen.print_line(&format!("{} open tasks changed their priority.", report.reranked))
 }
 
+/// Prints what the reflections say about rules and tools that were corrected.
+fn print_runs(screen: Printer, runs: &RunReview) -> io::Result<()> {
+    screen.print_line(&format!("Read {} reflections.", runs.runs))?;
+    for RuleRecord { rule, tasks, lowered, raised, .. } in
+        runs.rules.iter().filter(|record| record.lowered.count + record.raised.count > 0)
+    {
+        let rule = escape_and_truncate(rule, 60);
+        screen.print_line(&format!(
+            "  rule {rule}: {tasks} tasks, you lowered {}, raised {}",
+            lowered.count, raised.count
+        ))?;
+    }
+    runs.tools.iter().try_for_each(|record| {
+        let ToolRecord { tool, messages, edited, rejected, median_seconds, .. } = record;
+        let minutes = median_seconds / 60;
+        screen.print_line(&format!(
+            "  {tool}: {messages} messages, you edited {edited}, rejected {rejected}; answered after {minutes} minutes"
+        ))
+    })
+}
+
 /// Prints what was learned, what a person is asked, and what failed its trial.
 fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()> {
+    print_runs(screen, &findings.runs)?;
     let parts =
         [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
     for (title, edits) in parts.iter().filter(|(_, edits)| !edits.is_empty()) {
@@ -226,9 +259,22 @@ fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()>
     Ok(())
 }
 
+/// Prints how many of a list were left out.
+fn print_rest(screen: Printer, count: usize) -> io::Result<()> {
+    match count.saturating_sub(MOST_SHOWN) {
+        0 => Ok(()),
+        more => screen.print_line(&format!("  … and {more} more; --json has all")),
+    }
+}
+
 /// Prints the digest of the last hours.
 pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyhow::Result<()> {
     let digest = app.nightly().build_digest(hours).await?;
+    let mut waiting = Vec::new();
+    for item in digest.waiting.iter().take(MOST_SHOWN) {
+        let headline = super::hitl::headline(&app.approvals().detail(&item.item_id.to_string()).await?);
+        waiting.push(format!("  {}. {headline}", item.number));
+    }
     let zone = app.config.me.time_zone;
     screen.print_json_or(&digest, |screen| {
         screen.print_line(&format!("Since {}:", format_date_time(digest.since, zone)))?;
@@ -236,15 +282,26 @@ pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyho
             screen.print_line(&format!("{title}: {}", rows.len()))?;
             rows.iter().take(MOST_SHOWN).try_for_each(|row| {
                 let number = row.number.map_or_else(String::new, |number| format!("{number}. "));
-                screen.print_line(&format!("  {number}{}", escape_and_truncate(&row.task.objective, 120)))
-            })
+                let context = &row.task.context;
+                let person = context.person.as_deref().map(|person| escape_and_truncate(person, 40));
+                let due = context.deadline.as_deref().map(|stored| format!("due {}", format_deadline(stored, zone)));
+                let more: Vec<String> = person.into_iter().chain(due).collect();
+                let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+                screen.print_line(&format!("  {number}{}{more}", escape_and_truncate(&row.task.objective, 120)))
+            })?;
+            print_rest(screen, rows.len())
         };
         tasks("Done", &digest.done)?;
         screen.print_line(&format!("Waiting for you: {}", digest.waiting.len()))?;
-        for item in digest.waiting.iter().take(MOST_SHOWN) {
-            screen.print_line(&format!("  {}", escape_and_truncate(&item.title, 120)))?;
-        }
+        waiting.iter().try_for_each(|line| screen.print_line(line))?;
+        print_rest(screen, digest.waiting.len())?;
         tasks("Overdue", &digest.overdue)?;
+        screen.print_line(&format!("Warned of: {}", digest.warned.len()))?;
+        for row in digest.warned.iter().take(MOST_SHOWN) {
+            let text = row.warnings.first().map_or("", |warning| warning.text.as_str());
+            let (subject, text) = (escape_and_truncate(&row.subject, 60), escape_and_truncate(text, 120));
+            screen.print_line(&format!("  mail {}: {subject}: {text}", row.mail_id))?;
+        }
         screen.print_line(&format!("Learned: {}", digest.learned.len()))?;
         for learned in &digest.learned {
             screen.print_line(&format!("  version {}: {}", learned.version, escape_and_truncate(&learned.why, 160)))?;

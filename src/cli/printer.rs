@@ -2,26 +2,39 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use crossterm::style::Color;
 use serde::Serialize;
 
+use super::{
+    table::{Cell, Column, format_table},
+    wrapping::{hanging_indent, wrap},
+};
 use crate::{ingest::escape_for_display, model::Priority};
 
-/// The width of tables when stdout is not a terminal.
-const WIDTH_WITHOUT_TERMINAL: u16 = 160;
+/// The width of tables when nobody knows how wide the screen is.
+const DEFAULT_WIDTH: usize = 160;
+/// The narrowest screen that output is fitted to.
+const LEAST_WIDTH: usize = 20;
 
 /// How a command prints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Printer {
     pub(super) is_json: bool,
     pub(super) has_colour: bool,
-    is_terminal: bool,
+    /// The width of the screen in columns; none when the output goes elsewhere. Lines are broken only for a screen, so
+    /// that programs read them whole.
+    width: Option<usize>,
 }
 
 impl Printer {
-    pub(super) fn new(is_json: bool, no_colour: bool) -> Self {
+    /// Creates a printer. `columns` is what the variable `COLUMNS` says; without it, the terminal is asked.
+    pub(super) fn new(is_json: bool, no_colour: bool, columns: Option<String>) -> Self {
         let is_terminal = io::stdout().is_terminal();
-        Self { is_json, has_colour: is_terminal && !no_colour, is_terminal }
+        let asked =
+            || is_terminal.then(crossterm::terminal::size).and_then(Result::ok).map(|(columns, _)| columns.into());
+        let width = columns.and_then(|columns| columns.trim().parse().ok()).or_else(asked);
+        let width = width.filter(|width: &usize| *width > 0).map(|width| width.max(LEAST_WIDTH));
+        Self { is_json, has_colour: is_terminal && !no_colour, width }
     }
 
     /// Prints one JSON value, or calls `plain` for text.
@@ -31,43 +44,45 @@ impl Printer {
         plain: impl FnOnce(Self) -> io::Result<()>,
     ) -> anyhow::Result<()> {
         if self.is_json {
-            self.print_line(&serde_json::to_string_pretty(value)?)?;
+            self.print_unbroken(&serde_json::to_string_pretty(value)?)?;
         } else {
             plain(self)?;
         }
         Ok(())
     }
 
-    /// Prints a line. Text from outside must be made safe first with [`escape_and_truncate`], because control
-    /// characters in a mail could act on the terminal.
+    /// Prints a line, broken to the width of the screen. Text from outside must be made safe first with
+    /// [`escape_and_truncate`], because control characters in a mail could act on the terminal.
     pub(super) fn print_line(self, text: &str) -> io::Result<()> {
+        let Some(width) = self.width else { return self.print_unbroken(text) };
+        // A text that ends with a newline has no further line behind it, but an empty text is an empty line.
+        text.split('\n').try_for_each(|line| {
+            wrap(line, width, hanging_indent(line)).iter().try_for_each(|row| self.print_unbroken(row))
+        })
+    }
+
+    /// Prints a line as it is: what another program reads, and where every blank counts.
+    pub(super) fn print_unbroken(self, text: &str) -> io::Result<()> {
         writeln!(io::stdout().lock(), "{text}")
     }
 
-    /// Prints a table. Cells with text from outside must be made with [`cell`].
-    pub(super) fn print_table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        if !self.is_terminal {
-            table.set_width(WIDTH_WITHOUT_TERMINAL);
+    /// Prints a table that fits the screen. Cells with text from outside must be made with [`cell`].
+    pub(super) fn print_table(self, columns: &[Column<'_>], rows: Vec<Vec<Cell>>) -> io::Result<()> {
+        let width = self.width.unwrap_or(DEFAULT_WIDTH);
+        let lines = format_table(columns, &rows, width, self.has_colour);
+        lines.iter().try_for_each(|line| self.print_unbroken(line))
+    }
+
+    /// Prints how much of a list is shown, if not all of it is.
+    pub(super) fn print_count(self, shown: usize, total: u64) -> io::Result<()> {
+        if shown as u64 >= total {
+            return Ok(());
         }
-        if !self.has_colour {
-            table.force_no_tty();
-        }
-        let title = |title: &&str| {
-            if self.has_colour {
-                Cell::new(title).add_attribute(Attribute::Bold)
-            } else {
-                Cell::new(title.to_uppercase())
-            }
-        };
-        table.set_header(header.iter().map(title));
-        table.add_rows(rows);
-        let text = table.to_string();
-        for line in text.lines() {
-            self.print_line(line.trim_end())?;
-        }
-        Ok(())
+        self.print_line(&format!(
+            "showing {} of {}; --limit N shows more",
+            group_digits(shown as u64),
+            group_digits(total)
+        ))
     }
 
     /// Returns a cell with the priority in its colour.
@@ -79,7 +94,7 @@ impl Printer {
             Priority::Med => Color::Cyan,
             Priority::Low => Color::Grey,
         };
-        if self.has_colour { cell.fg(colour) } else { cell }
+        cell.coloured(self.has_colour.then_some(colour))
     }
 }
 
@@ -96,4 +111,29 @@ pub(super) fn escape_and_truncate(text: &str, longest: usize) -> String {
 /// Returns a cell with text from outside, safe and of limited length.
 pub(super) fn cell(text: &str, longest: usize) -> Cell {
     Cell::new(escape_and_truncate(text, longest))
+}
+
+/// Returns a number with a comma after every three digits: 2,518.
+pub(super) fn group_digits(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::group_digits;
+
+    #[test]
+    fn digits_are_grouped_by_three() {
+        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (2518, "2,518"), (1_234_567, "1,234,567")] {
+            assert_eq!(group_digits(number), expected);
+        }
+    }
 }

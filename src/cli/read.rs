@@ -7,13 +7,15 @@ use std::{
 };
 
 use anyhow::Context as _;
-use comfy_table::Cell;
+use chrono_tz::Tz;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{
     EXIT_FINDINGS,
+    description::format_deadline,
     printer::{Printer, cell, escape_and_truncate},
+    table::{Cell, Column},
 };
 use crate::{
     app::{App, EvalKind, PlanInput, PreviewLine, evaluate},
@@ -33,12 +35,14 @@ pub(super) fn plan(app: &App, screen: Printer, eml: Option<PathBuf>, jsonl: bool
         raw = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     }
     let (mail, reading) = app.preview().read_eml(&raw)?;
-    screen
-        .print_json_or(&json!({ "mail": mail, "reading": reading }), |screen| print_reading(screen, &mail, &reading))?;
+    let zone = app.config.me.time_zone;
+    screen.print_json_or(&json!({ "mail": mail, "reading": reading }), |screen| {
+        print_reading(screen, &mail, &reading, zone)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_reading(screen: Printer, mail: &Mail, reading: &Reading) -> io::Result<()> {
+fn print_reading(screen: Printer, mail: &Mail, reading: &Reading, zone: Tz) -> io::Result<()> {
     screen.print_line(&format!(
         "From     {} <{}>",
         escape_and_truncate(mail.from.label(), 80),
@@ -59,9 +63,10 @@ fn print_reading(screen: Printer, mail: &Mail, reading: &Reading) -> io::Result<
         screen.print_line(&format!("Task     {} [{}]", escape_and_truncate(&task.objective, 160), task.kind))?;
         screen.print_line(&format!("  because   “{}”", escape_and_truncate(&task.evidence, 300)))?;
         let amount = task.amount.map(|amount| format!("{amount:.2} {}", task.currency.as_deref().unwrap_or("")));
+        let deadline = task.deadline.as_deref().map(|stored| format_deadline(stored, zone));
         let fields = [
             ("person", &task.person),
-            ("deadline", &task.deadline),
+            ("deadline", &deadline),
             ("duration", &task.meeting_duration),
             ("amount", &amount),
             ("invoice", &task.invoice_number),
@@ -117,6 +122,7 @@ pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
 /// Prints which tasks recent mail would become.
 pub(super) async fn preview(app: &App, screen: Printer, place: &str, days: Option<u32>) -> anyhow::Result<()> {
     let preview = app.preview().read_place(place, days).await?;
+    let zone = app.config.me.time_zone;
     screen.print_json_or(&preview, |screen| {
         let line = |line: &PreviewLine| {
             let warnings: String = line.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
@@ -124,14 +130,20 @@ pub(super) async fn preview(app: &App, screen: Printer, place: &str, days: Optio
                 cell(&line.from, 26),
                 cell(line.objective.as_deref().unwrap_or("—"), 60),
                 line.priority.map_or_else(|| Cell::new(""), |level| screen.priority(level)),
-                cell(line.deadline.as_deref().unwrap_or(""), 25),
+                cell(&format_deadline(line.deadline.as_deref().unwrap_or(""), zone), 25),
                 cell(&format!("{}{warnings}", line.evidence), 90),
             ]
         };
-        screen.print_table(
-            &["from", "task", "priority", "deadline", "because"],
-            preview.lines.iter().map(line).collect(),
-        )?;
+        let columns = [
+            Column::text("from", 16),
+            Column::text("task", 24),
+            Column::fixed("priority"),
+            Column::text("deadline", 15).folding(1),
+            Column::text("because", 24).folding(2),
+        ];
+        if !preview.lines.is_empty() {
+            screen.print_table(&columns, preview.lines.iter().map(line).collect())?;
+        }
         screen.print_line(&format!(
             "{} mails {}: {} tasks, {} overdue, {} replies ready, {} sent; {} unreadable. Nothing was touched.",
             preview.mails,

@@ -3,13 +3,15 @@
 use std::io;
 
 use chrono_tz::Tz;
-use comfy_table::Cell;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{
-    printer::{Printer, cell, escape_and_truncate},
-    progress, reminders,
+    description::{format_date_time, format_deadline, localise_times},
+    printer::{Printer, cell, escape_and_truncate, group_digits},
+    progress,
+    table::{Cell, Column},
+    tasks::reminders,
 };
 use crate::{
     app::{App, FollowedAccount, MailOutcome, PassReport, Worker, WorkerEvent, WorkerLockHeld},
@@ -19,6 +21,17 @@ use crate::{
 
 /// The most mails in the table of the first report.
 const MOST_SHOWN: usize = 60;
+
+/// The columns of a report.
+const COLUMNS: [Column<'static>; 7] = [
+    Column::fixed("mail"),
+    Column::text("from", 16).folding(2),
+    Column::text("subject", 16).folding(1),
+    Column::text("became", 26),
+    Column::fixed("priority"),
+    Column::fixed("by rule").folding(4),
+    Column::text("next step", 14).folding(3),
+];
 
 /// Runs the daemon until it is told to stop, and prints its events. A reminder is marked as shown only after it was
 /// printed.
@@ -89,6 +102,7 @@ pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
 
 /// Runs one pass in this process. Returns the number of problems that it reported.
 async fn run_once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
+    let zone = worker.app.config.me.time_zone;
     let supervised = worker.engine.clone();
     let watch = tokio::spawn(async move { supervised.supervise_nodes().await });
     if !screen.is_json {
@@ -98,7 +112,7 @@ async fn run_once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize>
     worker.stop().await;
     watch.await?;
     let report = report?;
-    screen.print_json_or(&report, |screen| print_report(screen, &report))?;
+    screen.print_json_or(&report, |screen| print_report(screen, zone, &report))?;
     Ok(report.troubles.len())
 }
 
@@ -120,18 +134,18 @@ fn print_event(screen: Printer, zone: Tz, event: &WorkerEvent) -> io::Result<()>
     }
     match event {
         WorkerEvent::Started(report) => {
-            print_report(screen, report)?;
+            print_report(screen, zone, report)?;
             screen.print_line("Waiting for mail. Ctrl-C stops.")
         }
-        WorkerEvent::MailSettled(outcome) => rows(screen, outcome).into_iter().try_for_each(|row| {
-            let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
+        WorkerEvent::MailSettled(outcome) => rows(screen, zone, outcome).into_iter().try_for_each(|row| {
+            let texts: Vec<&str> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
             screen.print_line(&texts.join("  ·  "))
         }),
         WorkerEvent::ReminderDue(reminder) => {
             screen.print_line(&reminders::format_reminder("Reminder", reminder, zone))
         }
         WorkerEvent::ItemExpiring(item) => {
-            let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
+            let until = item.expires_at.map_or_else(String::new, |at| format!(" at {}", format_date_time(at, zone)));
             screen
                 .print_line(&format!("Expires soon{until}: {} (adjutant hitl)", escape_and_truncate(&item.title, 200)))
         }
@@ -168,15 +182,22 @@ fn event_json(event: &WorkerEvent) -> Value {
 }
 
 /// Prints the report of one pass.
-fn print_report(screen: Printer, report: &PassReport) -> io::Result<()> {
+fn print_report(screen: Printer, zone: Tz, report: &PassReport) -> io::Result<()> {
     report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.print_line(trouble))?;
     report.memory.iter().try_for_each(|said| screen.print_line(&format!("Memory: {said}")))?;
     if report.outcomes.is_empty() {
         screen.print_line("No new mail.")?;
     } else {
         let earlier = report.outcomes.len().saturating_sub(MOST_SHOWN);
-        let table = report.outcomes.iter().skip(earlier).flat_map(|outcome| rows(screen, outcome)).collect();
-        screen.print_table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
+        let table = report.outcomes.iter().skip(earlier).flat_map(|outcome| rows(screen, zone, outcome)).collect();
+        screen.print_table(&COLUMNS, table)?;
+        let (shown, total) = (report.outcomes.len() - earlier, report.entered.max(report.outcomes.len()));
+        if shown < total {
+            let total = group_digits(total as u64);
+            screen.print_line(&format!(
+                "showing the last {shown} of {total} mails; `adjutant mail list --limit N` shows more"
+            ))?;
+        }
     }
     screen.print_line(&format!(
         "{} mails: {} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
@@ -185,10 +206,12 @@ fn print_report(screen: Printer, report: &PassReport) -> io::Result<()> {
 }
 
 /// Returns one table row per task of a mail, or one that says why there is none.
-fn rows(screen: Printer, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
+fn rows(screen: Printer, zone: Tz, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
     let head = [Cell::new(outcome.mail_id), cell(&outcome.from, 26), cell(&outcome.subject, 30)];
     if outcome.tasks.is_empty() {
-        let became = format!("{}: {}", outcome.state.as_str().replace('_', " "), outcome.reason);
+        let marks = super::mail::warning_marks(&outcome.warnings);
+        let became =
+            format!("{marks}{}: {}", outcome.state.as_str().replace('_', " "), localise_times(&outcome.reason, zone));
         let mut row = head.to_vec();
         row.extend([cell(&became, 110), Cell::new(""), Cell::new(""), Cell::new("")]);
         return vec![row];
@@ -197,7 +220,8 @@ fn rows(screen: Printer, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
         let verb = if outcome.state == MailState::Linked { "linked to" } else { "task" };
         let number = task.number.map_or_else(String::new, |number| format!(" {number}"));
         let warnings: String = task.warnings.iter().map(|warning| format!(" [{warning}!]")).collect();
-        let due = task.deadline.as_deref().map_or_else(String::new, |due| format!(" (due {due})"));
+        let due =
+            task.deadline.as_deref().map_or_else(String::new, |due| format!(" (due {})", format_deadline(due, zone)));
         let mut row = head.to_vec();
         row.extend([
             cell(&format!("{verb}{number}: {}{due}{warnings}", task.objective), 110),

@@ -2,26 +2,41 @@
 
 use std::process::ExitCode;
 
-use comfy_table::Cell;
-
 use super::{
     EXIT_FINDINGS,
     args::RunsCommand,
-    description::describe_wait,
+    description::{describe_wait, format_timestamp, localise_times},
     printer::{Printer, cell, escape_and_truncate},
+    table::{Cell, Column},
 };
 use crate::{app::App, model::RunRow};
+
+const COLUMNS: [Column<'static>; 7] = [
+    Column::text("run", 26),
+    Column::fixed("kind").folding(3),
+    Column::text("about", 9).folding(2),
+    Column::fixed("status"),
+    Column::text("node", 12).folding(1),
+    Column::fixed("steps").folding(5),
+    Column::text("reason", 20).folding(4),
+];
 
 /// Executes a `runs` command; without one, lists the newest runs.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
         RunsCommand::List { status, limit } => {
             let rows = app.runs().list(status, limit).await?;
+            let total = app.runs().count(status).await?;
+            let mut cells = Vec::new();
+            for row in &rows {
+                cells.push(run_row_cells(app, row).await);
+            }
             screen.print_json_or(&rows, |screen| {
-                screen.print_table(
-                    &["run", "kind", "about", "status", "node", "steps", "reason"],
-                    rows.iter().map(|row| run_row_cells(app, row)).collect(),
-                )
+                if rows.is_empty() {
+                    return screen.print_line("There is no run.");
+                }
+                screen.print_table(&COLUMNS, cells)?;
+                screen.print_count(rows.len(), total)
             })?;
         }
         RunsCommand::Show { run } => show(app, screen, &run).await?,
@@ -36,12 +51,18 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsComm
 }
 
 /// Returns the cells of a run in a table. What a deferred run waits for takes the place of its reason.
-fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
-    let about = row
-        .task_id
-        .map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
+async fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
+    let about = match (row.task_id, row.mail_id) {
+        (Some(id), _) => {
+            let number = app.tasks().find(&id.to_string()).await.ok().and_then(|task| task.number);
+            number.map_or_else(|| format!("task {id}"), |number| format!("task {number}"))
+        }
+        (None, Some(id)) => format!("mail {id}"),
+        (None, None) => String::new(),
+    };
+    let zone = app.config.me.time_zone;
     let kind = if row.fork_of.is_some() { format!("{} fork", row.kind) } else { row.kind.to_string() };
-    let waits = describe_wait(row, app.clock.now(), app.config.me.time_zone);
+    let waits = describe_wait(row, app.clock.now(), zone);
     vec![
         Cell::new(row.run_id),
         Cell::new(kind),
@@ -49,24 +70,23 @@ fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
         Cell::new(row.status),
         Cell::new(row.node),
         Cell::new(row.seq),
-        cell(&waits.unwrap_or_else(|| row.reason.clone()), 60),
+        cell(&waits.unwrap_or_else(|| localise_times(&row.reason, zone)), 80),
     ]
 }
 
 /// Prints a run with its checkpoints, their changes, and its model calls.
 async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
     let detail = app.runs().detail(run).await?;
+    let cells = run_row_cells(app, &detail.row).await;
+    let zone = app.config.me.time_zone;
     screen.print_json_or(&detail, |screen| {
-        screen.print_table(
-            &["run", "kind", "about", "status", "node", "steps", "reason"],
-            vec![run_row_cells(app, &detail.row)],
-        )?;
+        screen.print_table(&COLUMNS, vec![cells])?;
         for checkpoint in &detail.checkpoints {
             let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
             screen.print_line(&format!(
                 "{:>3} {} {} → {next} ({})",
                 checkpoint.seq,
-                checkpoint.entered_at,
+                format_timestamp(checkpoint.entered_at, zone),
                 checkpoint.node,
                 checkpoint.next_move.as_str()
             ))?;

@@ -140,7 +140,7 @@ pub(super) fn validate_accounts(raw: &RawConfig, home: &Home) -> Result<Vec<Acco
         accounts.push(AccountConfig {
             name: AccountId(account.name.clone()),
             kind,
-            address: account.address.as_deref().map(parse_own_address).transpose()?,
+            address: account.address.as_deref().map(|text| parse_own_address("account.address", text)).transpose()?,
             trusted_servers: account.trusted_servers.clone().unwrap_or(servers),
             never_touch: account
                 .never_touch
@@ -215,13 +215,13 @@ fn parse_since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
 }
 
 /// Returns the address in lower case. What could break out of a header field is refused.
-fn parse_own_address(text: &str) -> Result<String, String> {
+pub(super) fn parse_own_address(key: &str, text: &str) -> Result<String, String> {
     let address = text.trim().to_lowercase();
     let whole = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     if whole && !address.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | ',')) {
         return Ok(address);
     }
-    Err(format!("account.address is '{text}'; expected such as \"you@work.example\""))
+    Err(format!("{key} is '{text}'; expected such as \"you@work.example\""))
 }
 
 fn parse_never_touch(text: &str) -> Result<String, String> {

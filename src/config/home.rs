@@ -6,12 +6,25 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home(PathBuf);
 
-/// Neither the current folder nor one above it is a home.
+/// There is no home where one was looked for.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "no home here: neither {0} nor a folder above it has adjutant.toml or rules/. Make one with `adjutant init`, or name one with --home DIR"
-)]
-pub struct NoHome(String);
+pub enum NoHome {
+    /// Neither the current folder nor one above it is a home.
+    #[error(
+        "no home here: neither {0} nor a folder above it has adjutant.toml or rules/. Make one with `adjutant init`, or name one with --home DIR"
+    )]
+    Here(String),
+    /// The folder that the person named is not a home; nothing was created there.
+    #[error(
+        "{0} is no home: it has neither adjutant.toml nor rules/. Check --home, or make a home there with `adjutant init {0}`"
+    )]
+    Given(String),
+}
+
+/// Returns whether a folder is a home: it has a configuration, rules, or the data of an earlier start.
+fn is_home(folder: &Path) -> bool {
+    folder.join("adjutant.toml").is_file() || folder.join("rules").is_dir() || folder.join("data/tasks.db").is_file()
+}
 
 impl Home {
     /// Takes this folder as the home, whatever is in it.
@@ -19,14 +32,15 @@ impl Home {
         Self(root)
     }
 
-    /// Returns the given home, or the nearest folder upward that has a configuration file or rules.
+    /// Returns the given home, or the nearest folder upward that has a configuration file or rules. A given folder that
+    /// is no home is an error, because it is more likely mistyped than meant.
     pub fn find(given: Option<PathBuf>, here: &Path) -> Result<Self, NoHome> {
         if let Some(root) = given {
-            return Ok(Self(root));
+            return if is_home(&root) { Ok(Self(root)) } else { Err(NoHome::Given(root.display().to_string())) };
         }
         let known =
             here.ancestors().find(|folder| folder.join("adjutant.toml").is_file() || folder.join("rules").is_dir());
-        known.map(|folder| Self(folder.to_owned())).ok_or_else(|| NoHome(here.display().to_string()))
+        known.map(|folder| Self(folder.to_owned())).ok_or_else(|| NoHome::Here(here.display().to_string()))
     }
 
     pub fn root(&self) -> &Path {

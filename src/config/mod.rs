@@ -10,6 +10,7 @@ mod overlay;
 mod raw;
 mod secret;
 mod state_folder;
+mod user_path;
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -35,6 +36,8 @@ pub struct Config {
     pub poll_seconds: u64,
     /// Mail that arrived more days ago opens no task.
     pub old_after_days: u32,
+    /// Whether the second reader is asked about sentences in doubt.
+    pub second_reader: bool,
     /// How many runs are driven at the same time.
     pub in_flight: usize,
     /// When the nightly job and the daily ranking run, as a cron line in the person's time zone.
@@ -57,6 +60,10 @@ pub struct BadConfig {
 
 /// The name of the account that shows what the program does before there is a real one.
 pub const SAMPLES_ACCOUNT: &str = "samples";
+/// The codes of the languages that the program tells apart. The first one that a person names is the one it writes in
+/// where it can.
+const LANGUAGES: [&str; 18] =
+    ["en", "de", "he", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "sv", "tr", "ar", "ja", "zh", "ko", "el"];
 /// The person that the sample mails are written to. Used only while the sample account is the only one.
 const SAMPLE_NAME: &str = "Alex Green";
 const SAMPLE_ADDRESS: &str = "you@home.example";
@@ -82,7 +89,11 @@ impl Config {
         secret::reject_keys_in_file(&table, &home.config_file())?;
         let vars: Vec<(String, String)> = vars.collect();
         let usual = state_folder::default_state_folder(&vars);
+        let user_home = vars.iter().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
         overlay::apply(&mut table, vars.into_iter());
+        if let Some(user_home) = user_home.or_else(std::env::home_dir) {
+            user_path::expand(&mut table, &user_home);
+        }
         for (old, new) in RENAMED_KEYS.iter().filter(|(old, _)| table.contains_key(*old)) {
             tracing::warn!("`{old}` in adjutant.toml is called `{new}` now; it still counts, please rename it");
         }
@@ -117,6 +128,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         labels: raw.mail.labels,
         poll_seconds: raw.mail.poll_seconds,
         old_after_days: raw.mail.old_after_days,
+        second_reader: raw.reading.second_reader,
         in_flight: raw.engine.in_flight,
         llm: llm::validate_llm(raw.llm, home)?,
         nightly_schedule: raw.nightly,
@@ -147,7 +159,13 @@ fn validate_me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String
         if given.is_empty() && is_sample { vec![sample.to_owned()] } else { given }
     };
     let (names, addresses) = (or_sample(raw.names, SAMPLE_NAME), or_sample(raw.addresses, SAMPLE_ADDRESS));
-    let mut addresses: Vec<String> = addresses.iter().map(|address| address.trim().to_lowercase()).collect();
+    let mut addresses = addresses
+        .iter()
+        .map(|address| account::parse_own_address("me.addresses", address))
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some(unknown) = raw.languages.iter().find(|code| !LANGUAGES.contains(&code.as_str())) {
+        return Err(format!("me.languages has '{unknown}'; expected {}", LANGUAGES.join(", ")));
+    }
     let senders = accounts.iter().filter_map(|account| Some((account.name.clone(), account.address.clone()?)));
     let senders: HashMap<_, _> = senders.collect();
     for account in accounts {
@@ -162,6 +180,7 @@ fn validate_me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String
         work_end: end,
         work_days,
         signature: raw.signature,
+        decline: raw.decline,
         languages: raw.languages,
     })
 }
@@ -216,6 +235,48 @@ mod tests {
         assert_eq!((config.me.time_zone, config.in_flight), (chrono_tz::Asia::Jerusalem, 7));
         let list = parse("", &[("ADJUTANT_ME_ADDRESSES", "[\"A@b.example\"]")]).unwrap();
         assert_eq!(list.me.addresses, ["a@b.example"]);
+    }
+
+    #[test]
+    fn every_key_of_an_account_has_a_variable() {
+        let file = "[[account]]\nname = \"my-mail\"\npath = \"x\"\n[[account]]\nname = \"my\"\npath = \"y\"";
+        let config = parse(
+            file,
+            &[
+                ("ADJUTANT_ACCOUNT_MY_MAIL_PATH", "/elsewhere"),
+                ("ADJUTANT_ACCOUNT_MY_TRUSTED_SERVERS", "[\"mx.home.example\"]"),
+                ("ADJUTANT_ACCOUNT_NEW_PATH", "/new"),
+                ("ADJUTANT_ACCOUNT_NEW_ADDRESS", "me@new.example"),
+                ("ADJUTANT_ACCOUNT_NEW_SENDMAIL_PATIENCE", "5"),
+                ("ADJUTANT_ACCOUNT_NEW_SENDMAIL", "/usr/sbin/sendmail -t"),
+            ],
+        );
+        let accounts = config.unwrap().accounts;
+        let paths: Vec<_> = accounts
+            .iter()
+            .map(|account| match &account.kind {
+                AccountKind::Maildir { path, .. } => (account.name.as_str(), path.display().to_string()),
+                AccountKind::Gmail(_) => panic!(),
+            })
+            .collect();
+        let expected = [("my-mail", "/elsewhere"), ("my", "/home/of/it/y"), ("new", "/new")];
+        assert_eq!(paths, expected.map(|(name, path)| (name, path.to_owned())));
+        assert_eq!(accounts[1].trusted_servers, ["mx.home.example"]);
+        assert_eq!(accounts[2].address.as_deref(), Some("me@new.example"));
+        let error = parse("", &[("ADJUTANT_ACCOUNT_NEW_PAHT", "/new")]).unwrap_err();
+        assert!(error.contains("account_new_paht"), "{error}");
+    }
+
+    #[test]
+    fn a_tilde_is_the_home_of_the_user() {
+        let text = "state = \"~/s\"\n[[account]]\nname = \"a\"\npath = \"~/Maildir\"\n[[account]]\nname = \"b\"\npath = \"x~/y\"";
+        let config = parse(text, &[("HOME", "/u")]).unwrap();
+        let path = |nth: usize| match &config.accounts[nth].kind {
+            AccountKind::Maildir { path, .. } => path.clone(),
+            AccountKind::Gmail(_) => panic!(),
+        };
+        assert_eq!((path(0), path(1)), ("/u/Maildir".into(), "/home/of/it/x~/y".into()));
+        assert_eq!(config.state_folder, Some("/u/s".into()));
     }
 
     #[test]
@@ -312,6 +373,8 @@ mod tests {
             ("[me]\ntime_zone = \"Mars\"", "Europe/Berlin"),
             ("[me]\nworking_hours = \"9 to 5\"", "09:00-17:00"),
             ("[me]\nworking_days = [\"funday\"]", "mon, tue"),
+            ("[me]\naddresses = [\"not-an-address\"]", "me.addresses is 'not-an-address'"),
+            ("[me]\nlanguages = [\"xx\"]", "me.languages has 'xx'; expected en, de, he"),
             ("[mee]", "unknown field `mee`"),
             ("[engine]\nin_flight = 0", "1 to 1024"),
             ("nightly = \"often\"", "cron line"),

@@ -1,15 +1,37 @@
-//! The environment over the file: `ADJUTANT_SECTION_KEY=value` replaces a key of `adjutant.toml`.
+//! The environment over the file: `ADJUTANT_SECTION_KEY=value` replaces a key of `adjutant.toml`, and
+//! `ADJUTANT_ACCOUNT_NAME_KEY=value` a key of the account with that name.
 
 /// Variables of the program that are not keys of the file.
 const NOT_KEYS: &[&str] = &["ADJUTANT_HOME", "ADJUTANT_LOG"];
-/// The sections whose keys can be given as variables. Accounts cannot.
-const SECTIONS: &[&str] = &["me", "mail", "engine", "memory", "llm"];
+/// The sections whose keys can be given as variables.
+const SECTIONS: &[&str] = &["me", "mail", "reading", "engine", "memory", "llm"];
+/// The keys of an account, each before one that it ends with. An account is named by the variable, so that it has no
+/// key `name`.
+const ACCOUNT_KEYS: &[&str] = &[
+    "kind",
+    "path",
+    "address",
+    "trusted_servers",
+    "sendmail_patience",
+    "sendmail",
+    "never_touch",
+    "labels",
+    "since",
+    "client_file",
+    "calendar",
+    "push",
+    "pubsub_api",
+    "api",
+];
 
 /// Sets every key that a variable names. A name that is no key is found out when the table is parsed.
 pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String, String)>) {
     for (name, text) in vars {
         let Some(key) = name.strip_prefix("ADJUTANT_").filter(|_| !NOT_KEYS.contains(&name.as_str())) else { continue };
         let key = key.to_lowercase();
+        if apply_to_account(table, &key, &text).is_some() {
+            continue;
+        }
         let section =
             SECTIONS.iter().find_map(|section| Some((*section, key.strip_prefix(section)?.strip_prefix('_')?)));
         match section {
@@ -26,6 +48,25 @@ pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String,
             }
         }
     }
+}
+
+/// Sets a key of an account, which is added if the file does not have it. Returns none for what is no such key.
+fn apply_to_account(table: &mut toml::Table, key: &str, text: &str) -> Option<()> {
+    let rest = key.strip_prefix("account_")?;
+    let (name, key) = ACCOUNT_KEYS.iter().find_map(|key| Some((rest.strip_suffix(key)?.strip_suffix('_')?, *key)))?;
+    let accounts = table.entry("account").or_insert_with(|| toml::Value::Array(Vec::new())).as_array_mut()?;
+    // A variable has neither small letters nor - and . in its name.
+    let as_variable = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
+    let is_meant = |account: &toml::Value| {
+        account.get("name").and_then(toml::Value::as_str).is_some_and(|known| as_variable(known) == name)
+    };
+    let place = accounts.iter().position(is_meant).unwrap_or_else(|| {
+        let account = toml::Table::from_iter([("name".to_owned(), toml::Value::String(name.to_owned()))]);
+        accounts.push(account.into());
+        accounts.len() - 1
+    });
+    accounts.get_mut(place)?.as_table_mut()?.insert(key.to_owned(), parse_value(text));
+    Some(())
 }
 
 /// Returns a number, list or flag as the file would hold it; anything else is a text.

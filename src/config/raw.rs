@@ -15,6 +15,7 @@ pub(super) struct RawConfig {
     pub(super) state: String,
     pub(super) me: RawMe,
     pub(super) mail: RawMail,
+    pub(super) reading: RawReading,
     pub(super) engine: RawEngine,
     pub(super) memory: RawMemory,
     pub(super) llm: RawLlm,
@@ -28,6 +29,7 @@ impl Default for RawConfig {
             state: String::new(),
             me: RawMe::default(),
             mail: RawMail::default(),
+            reading: RawReading::default(),
             engine: RawEngine::default(),
             memory: RawMemory::default(),
             llm: RawLlm::default(),
@@ -46,6 +48,7 @@ pub(super) struct RawMe {
     pub(super) working_hours: String,
     pub(super) working_days: Vec<String>,
     pub(super) signature: String,
+    pub(super) decline: String,
     pub(super) languages: Vec<String>,
 }
 
@@ -58,6 +61,7 @@ impl Default for RawMe {
             working_hours: "09:00-17:00".into(),
             working_days: ["mon", "tue", "wed", "thu", "fri"].map(str::to_owned).to_vec(),
             signature: String::new(),
+            decline: String::new(),
             languages: vec!["en".into(), "he".into()],
         }
     }
@@ -76,6 +80,19 @@ impl Default for RawMail {
     fn default() -> Self {
         let kinds = crate::model::TaskKind::ALL.iter().map(ToString::to_string).collect();
         Self { labels: kinds, poll_seconds: 30, old_after_days: 30 }
+    }
+}
+
+/// The section `[reading]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawReading {
+    pub(super) second_reader: bool,
+}
+
+impl Default for RawReading {
+    fn default() -> Self {
+        Self { second_reader: true }
     }
 }
 

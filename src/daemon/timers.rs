@@ -2,8 +2,6 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use croner::Cron;
-
 use super::DaemonContext;
 use crate::{
     app::WorkerEvent,
@@ -12,8 +10,9 @@ use crate::{
 
 /// The pause between two looks for reminders, and so the largest delay of one.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// The longest single sleep, so that a machine that was suspended notices the time soon after it wakes.
-const MAX_SLEEP: Duration = Duration::from_secs(60);
+/// The pause between two looks whether a new day has begun, so that a machine that was suspended notices it soon after
+/// it wakes.
+const DAY_CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Reports each reminder once for each time it is due. Whoever prints it marks it as shown afterwards; until then, the
 /// next start reports it again.
@@ -34,24 +33,19 @@ pub(super) async fn announce_due_reminders(shared: DaemonContext) {
     }
 }
 
-/// Ranks open tasks again at the time of the nightly schedule, because deadlines have come nearer.
+/// Ranks open tasks again at the time of the nightly schedule, because deadlines have come nearer. A time that passed
+/// while nothing ran is made up for.
 pub(super) async fn rerank_daily(shared: DaemonContext) {
     let app = &shared.worker.app;
-    // The configuration was validated when it was read, so this does not fail.
-    let Ok(cron) = app.config.nightly_schedule.parse::<Cron>() else { return };
     loop {
-        let now = app.clock.now().utc().with_timezone(&app.config.me.time_zone);
-        let Ok(next) = cron.find_next_occurrence(&now, false) else { return };
-        while app.clock.now().utc() < next {
-            let left = (next.to_utc() - app.clock.now().utc()).to_std().unwrap_or_default();
-            if !shared.sleep_unless_stopped(left.min(MAX_SLEEP)).await {
-                return;
-            }
-        }
         let rules = Arc::clone(&shared.worker.rules.borrow().rules);
-        match app.tasks().rerank(&rules, "a new day").await {
+        match app.tasks().rerank_if_day_passed(&rules).await {
+            Ok(0) => {}
             Ok(changed) => tracing::info!(changed, "open tasks were ranked again"),
             Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
+        }
+        if !shared.sleep_unless_stopped(DAY_CHECK_INTERVAL).await {
+            return;
         }
     }
 }

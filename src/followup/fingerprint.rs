@@ -71,6 +71,50 @@ pub fn of_invoice(sender: &str, number: &str) -> Option<Fingerprint> {
         .then(|| Fingerprint::new(FingerprintKind::Invoice, format_args!("{sender} {number}")))
 }
 
+/// Returns the fingerprint of a subject of a sender, without `Re:` and its like; none for an empty one. A mail in whose
+/// headers the conversation is missing is found by it.
+pub fn of_subject(sender: &str, subject: &str) -> Option<Fingerprint> {
+    let subject = normalise_words(strip_reply_prefixes(subject));
+    (!sender.is_empty() && !subject.is_empty())
+        .then(|| Fingerprint::new(FingerprintKind::Subject, short_digest(&format!("{sender}\n{subject}"))))
+}
+
+/// Returns the fingerprints by which a mail without references may find the tasks of its conversation: its subject, as
+/// its own sender's, or, if it answers somebody, as that of each recipient.
+pub fn of_missing_conversation(mail: &Mail) -> Vec<Fingerprint> {
+    const MOST_RECIPIENTS: usize = 5;
+    if !mail.references.is_empty() {
+        return Vec::new();
+    }
+    let recipients = mail.to.iter().chain(&mail.cc).take(MOST_RECIPIENTS).filter(|_| is_reply_subject(&mail.subject));
+    let people = std::iter::once(&mail.from).chain(recipients);
+    people.filter_map(|person| of_subject(&person.addr, &mail.subject)).collect()
+}
+
+/// Returns the fingerprint of what the sender of a mail writes about under its subject on the day of the mail. The
+/// numbers and files in the mail count: two orders or parcels are asked about in the same words.
+pub fn of_request(mail: &Mail) -> Option<Fingerprint> {
+    const SHORTEST_NUMBER: usize = 3;
+    let day = mail.date?.day();
+    let said = normalise_words(&format!("{} {}", mail.subject, mail.text));
+    let is_number = |word: &&str| word.bytes().filter(u8::is_ascii_digit).count() >= SHORTEST_NUMBER;
+    let mut numbers: Vec<&str> = said.split(' ').filter(is_number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let subject = normalise_words(strip_reply_prefixes(&mail.subject));
+    let files: Vec<&str> = mail.attachments.iter().map(|attachment| attachment.sha256.as_str()).collect();
+    let parts = mail.other_parts_sha256.as_deref().unwrap_or_default();
+    let about = [&numbers.join(" "), &files.join(" "), parts].join("\n");
+    let whole = [mail.from.addr.as_str(), &day, &subject, &about].join("\n");
+    (!mail.from.addr.is_empty() && !subject.is_empty())
+        .then(|| Fingerprint::new(FingerprintKind::Request, short_digest(&whole)))
+}
+
+/// Returns whether a subject says that the mail answers another.
+pub fn is_reply_subject(subject: &str) -> bool {
+    strip_reply_prefixes(subject).len() < subject.trim().len()
+}
+
 /// Returns the fingerprint of the first words of a sentence; none when it is too short.
 pub fn of_sentence(sentence: &str) -> Option<Fingerprint> {
     let start = sentence.get(..sentence.floor_char_boundary(MAX_SENTENCE_BYTES)).unwrap_or_default();

@@ -7,13 +7,21 @@
 //!
 //! No I/O, and no link that files the request of a real author under the task of an impostor.
 
+mod asker;
+mod conversation;
 pub mod fingerprint;
+mod own_answer;
+mod resemblance;
+
+pub use conversation::{FollowUpOutcome, Situation, TaskLink, decide};
 
 use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
     document::query_words,
-    model::{EventChange, ExtractedTask, Facts, FactsKind, Fingerprint, Mail, RelatedTask, TaskKind, TaskRelation},
+    model::{
+        Direction, EventChange, ExtractedTask, Facts, FactsKind, Fingerprint, Mail, RelatedTask, TaskKind, TaskRelation,
+    },
 };
 
 /// Returns the fingerprints by which a task opened from this mail is recognised later.
@@ -21,12 +29,24 @@ pub fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<Fingerprin
     let invoice = invoice_fingerprint(mail, planned);
     let event = fingerprint::of_invitation(mail).filter(|_| planned.kind == TaskKind::Invitation);
     let said = fingerprint::of_sentence(&planned.evidence);
-    [fingerprint::of_mail(mail), said, invoice, event].into_iter().flatten().collect()
+    let subject = fingerprint::of_subject(&mail.from.addr, &mail.subject);
+    let asked = request_fingerprint(mail, planned);
+    [fingerprint::of_mail(mail), said, invoice, event, subject, asked].into_iter().flatten().collect()
 }
 
 /// Returns the fingerprints of all invoices that the mail asks to pay.
 pub fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<Fingerprint> {
     planned.iter().filter_map(|planned| invoice_fingerprint(mail, planned)).collect()
+}
+
+/// Returns the fingerprint of a request on its day. An event and an invoice have one of their own, an alert is about what
+/// happened and not about what is asked, and what the person promises depends on whom they promise it.
+fn request_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<Fingerprint> {
+    let counts = matches!(
+        planned.kind,
+        TaskKind::Question | TaskKind::Request | TaskKind::Review | TaskKind::Deadline | TaskKind::Meeting
+    );
+    counts.then(|| fingerprint::of_request(mail)).flatten()
 }
 
 /// Returns the fingerprint of the invoice. Returns none for an unverified sender: an invoice number identifies a
@@ -56,14 +76,23 @@ pub fn is_partly_answered(tasks: &[RelatedTask]) -> bool {
 
 /// Returns the facts that a mail adds to the tasks it is linked to. The start of an event is left out: only
 /// [`find_changed_event`] decides about it, so that an invitation that comes late or again moves nothing.
-pub fn facts_for_link(mail: &Mail, facts: &Facts) -> Facts {
-    Facts { due_at: facts.due_at.filter(|_| mail.invite.is_none()), ..facts.clone() }
+pub fn facts_for_link(mail: &Mail, direction: Direction, facts: &Facts) -> Facts {
+    match direction {
+        Direction::In => Facts { due_at: facts.due_at.filter(|_| mail.invite.is_none()), ..facts.clone() },
+        // What the person writes themselves makes nothing more urgent.
+        Direction::Out => Facts { due_at: None, amount: None, urgency: 0.0, ..facts.clone() },
+    }
 }
 
 /// Returns the open task that a mail answers which asks for nothing. A shared conversation counts only if the mail
 /// refers to an earlier one: otherwise it shares the conversation by a Message-ID that was used twice.
-pub fn find_answered_task<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<&'a RelatedTask> {
-    tasks.iter().find(|task| task.relation != TaskRelation::Thread || !mail.references.is_empty())
+fn find_answered_task<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<&'a RelatedTask> {
+    tasks.iter().find(|task| match task.relation {
+        TaskRelation::Thread => !mail.references.is_empty(),
+        TaskRelation::Subject => mail.invite.is_none() && fingerprint::is_reply_subject(&mail.subject),
+        TaskRelation::Request => false,
+        _ => true,
+    })
 }
 
 /// Returns the evidence for linking a mail that asks for nothing, as text for the history of the task.
@@ -73,6 +102,8 @@ pub const fn reply_evidence(task: &RelatedTask) -> &'static str {
         TaskRelation::Quote => "a reply that quotes the request of this task",
         TaskRelation::Text => SAME_TEXT,
         TaskRelation::Invoice => "about the invoice of this task",
+        TaskRelation::Subject => "under the subject of this task, from the same sender",
+        TaskRelation::Request => SAME_REQUEST,
         TaskRelation::Invitation => {
             "a notice about the event of this task; it is outdated, or nobody vouches for its sender"
         }
@@ -81,6 +112,7 @@ pub const fn reply_evidence(task: &RelatedTask) -> &'static str {
 }
 
 const SAME_TEXT: &str = "the same words, subject and attachments from the same sender";
+const SAME_REQUEST: &str = "the same request of the same sender on the same day";
 const WHOLE: &str = "the whole of the mail that opened this task";
 
 /// How the invitation of a mail relates to the invitation that a task came from.
@@ -141,7 +173,7 @@ pub fn event_change(planned: Option<&ExtractedTask>) -> EventChange {
 }
 
 /// Returns the open task that asks for the same as `planned`, with the evidence.
-pub fn find_same_task<'a>(
+fn find_same_task<'a>(
     planned: &ExtractedTask,
     mail: &Mail,
     tasks: &'a [RelatedTask],
@@ -186,6 +218,14 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
             planned.invoice_number.as_deref().unwrap_or_default()
         )),
         TaskRelation::Invoice => None,
+        TaskRelation::Request => {
+            let objective = fingerprint::normalise_words;
+            (objective(&planned.objective) == objective(&task.objective)).then(|| SAME_REQUEST.to_owned())
+        }
+        TaskRelation::Subject if fingerprint::is_reply_subject(&mail.subject) && is_same_request(planned, task) => {
+            Some("asks again under the subject of this task".to_owned())
+        }
+        TaskRelation::Subject => None,
         TaskRelation::Thread if mail.references.is_empty() => None,
         TaskRelation::Thread if is_same_request(planned, task) => {
             // A mail without references shares the conversation only by a Message-ID that was used twice.
@@ -201,10 +241,16 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
 /// Returns whether both are the one meeting, invoice or alert of a conversation, or share half of the words of the
 /// objective.
 fn is_same_request(planned: &ExtractedTask, task: &RelatedTask) -> bool {
-    let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
-    let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
+    let words: HashSet<String> = query_words(without_subject(&planned.objective)).into_iter().collect();
+    let shared = query_words(without_subject(&task.objective)).iter().filter(|word| words.contains(*word)).count();
     (is_one_per_conversation(planned.kind) && task.kind == FactsKind::Task(planned.kind))
         || shared * 2 >= words.len().max(1)
+}
+
+/// Returns an objective without the subject in brackets behind it, which all requests of a conversation share.
+fn without_subject(objective: &str) -> &str {
+    let bracket = objective.strip_suffix(')').and_then(|open| open.rfind(" ("));
+    bracket.and_then(|at| objective.get(..at)).unwrap_or(objective)
 }
 
 /// Returns whether a conversation is about one task of this kind. Of requests and questions it may hold many.

@@ -10,6 +10,7 @@ use super::{
     commit::InFlightCheckpoint,
     entry::{Call, CurrentTask, RunIdentity, UNREADABLE_REPLY},
 };
+use crate::followup::fingerprint;
 use crate::model::{
     ActionId, ActionMove, Checkpoint, Mail, MailContext, MailId, Move, NewAction, NewRun, NodeName, RecordedReply,
     ReplyJson, RunRecord, RunState, TaskId, run::STATE_SCHEMA,
@@ -283,10 +284,17 @@ impl ActiveRun {
         self.task_revision = Some(now.revision);
     }
 
-    /// Returns the key of the queue that the run must wait in; none if it needs no queue. Mails of one conversation are
-    /// read one after the other, so that a follow-up finds the task that the mail before it opened.
-    pub(super) fn queue_key(&self) -> Option<String> {
-        let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.identity.is_fork)?;
-        Some(format!("{}\n{}", self.identity.account, mail.thread))
+    /// Returns the keys of the queues that the run must wait in; none if it needs no queue. Mails of one conversation are
+    /// read one after the other, so that a follow-up finds the task that the mail before it opened. So are mails without
+    /// references under one subject between the same people: one may answer the other.
+    pub(super) fn queue_keys(&self) -> Vec<String> {
+        let is_mail_run = self.node == NodeName::PlanStep && !self.identity.is_fork;
+        let Some(mail) = self.mail.as_ref().filter(|_| is_mail_run) else { return Vec::new() };
+        let mut keys = vec![format!("{}\n{}", self.identity.account, mail.thread)];
+        let mut subjects = fingerprint::of_missing_conversation(mail);
+        subjects.sort_unstable();
+        subjects.dedup();
+        keys.extend(subjects.iter().map(|subject| format!("{}\n\n{subject}", self.identity.account)));
+        keys
     }
 }

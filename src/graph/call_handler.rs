@@ -21,10 +21,11 @@ use crate::{
     },
     outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, EffectPolicy},
+    reading,
     rules::CurrentRules,
     source::{CalendarLookup, SourceError},
     store::{SkipUnreadable as _, Store, StoreError},
-    tool::{BusyTimes, ThreadMail},
+    tool::{BusyTimes, OwnLetter, ThreadMail},
 };
 
 /// How long a run is deferred while the approval queue is full or the policy file is broken.
@@ -39,6 +40,9 @@ const SENT_MAILS: usize = 20;
 const STYLE_MAILS: usize = 3;
 /// How many characters of each are shown.
 const STYLE_CHARS: usize = 500;
+
+/// How many of the person's own mails are looked at for those to one address.
+const LETTER_MAILS: usize = 60;
 
 /// A run that cannot go on now although nothing is wrong: until when, and why. A person reads the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +107,11 @@ pub trait CallHandler: Send + Sync {
     fn has_model(&self) -> bool {
         false
     }
+
+    /// Returns whether nodes may ask the second reader about sentences.
+    fn has_second_reader(&self) -> bool {
+        false
+    }
 }
 
 /// The call handler of a running worker.
@@ -115,6 +124,8 @@ pub struct LiveCallHandler {
     pub labels: Vec<String>,
     /// The model; none when the configuration names none.
     pub model: Option<Arc<NodeModelCaller>>,
+    /// Whether the second reader is asked about sentences in doubt.
+    pub second_reader: bool,
 }
 
 impl CallHandler for LiveCallHandler {
@@ -132,12 +143,19 @@ impl CallHandler for LiveCallHandler {
                 Ok(encode_reply(&recall::recall_documents(&self.memory, asker, call).await?)?.into())
             }),
             Call::Model { inquiry } => Box::pin(self.call_model(asker, inquiry)),
+            Call::SecondReading { sentences } => {
+                Box::pin(async move { score_doubtful_sentences(sentences).await.map(Into::into) })
+            }
             _ => Box::pin(async move { self.look_up_reply(asker, call).map(Into::into) }),
         }
     }
 
     fn has_model(&self) -> bool {
         self.model.is_some()
+    }
+
+    fn has_second_reader(&self) -> bool {
+        self.second_reader
     }
 }
 
@@ -198,13 +216,14 @@ impl LiveCallHandler {
                 let known = self.store.read_blocking(|reader| reader.mails().context(*mail_id, mail))?;
                 encode_reply(&known.context("the mail is not in the ledger")?)
             }
-            Call::TasksAboutInvoice { invoices } => {
-                encode_reply(&self.store.read_blocking(|reader| reader.tasks().about_invoice(&head.account, invoices))?)
-            }
+            Call::TasksWithFingerprints { fingerprints } => encode_reply(
+                &self.store.read_blocking(|reader| reader.tasks().with_fingerprints(&head.account, fingerprints))?,
+            ),
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
             Call::LearnedReading { facts } => encode_reply(&self.rules.borrow().rules.find_task_rule(facts, now)),
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
+            Call::OwnLetters { person } => self.read_own_letters(head, person),
             Call::AccountPermissions => self.read_account_permissions(head),
             Call::QueueRoom { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {
@@ -224,6 +243,7 @@ impl LiveCallHandler {
             | Call::Effect { .. }
             | Call::BusyTimes { .. }
             | Call::CalendarEvent { .. }
+            | Call::SecondReading { .. }
             | Call::Model { .. } => Err(anyhow::anyhow!("it is asked for elsewhere, not looked up").into()),
         }
     }
@@ -269,6 +289,18 @@ impl LiveCallHandler {
         encode_reply(&texts.collect::<Vec<String>>())
     }
 
+    /// Returns the newest mails that the person wrote to this address alone, each cut to its beginning and its ending.
+    fn read_own_letters(&self, head: &RunIdentity, person: &str) -> CallResult<ReplyJson> {
+        let mails = self.store.read_blocking(|reader| reader.mails().sent(&head.account, LETTER_MAILS))?;
+        let only = |mail: &Mail| mail.cc.is_empty() && mail.only_recipient().is_some_and(|to| to.addr == person);
+        let cut = |text: &str| text.trim().chars().take(STYLE_CHARS).collect();
+        let letter = |mail: Mail| OwnLetter {
+            text: cut(&mail.text),
+            ending: cut(mail.signature.as_deref().unwrap_or_default()),
+        };
+        encode_reply(&mails.into_iter().filter(only).take(STYLE_MAILS).map(letter).collect::<Vec<_>>())
+    }
+
     /// Checks that the approval queue has room for one more item of this sender. The store refuses an item that does
     /// not fit in any case; checking first avoids that a whole batch of writes is repeated because of one refusal.
     fn check_queue_room(&self, asker: CallContext<'_>) -> CallResult<ReplyJson> {
@@ -301,6 +333,13 @@ impl LiveCallHandler {
         let (epoch, restored_at) = self.outbox.epoch();
         encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), policy, epoch, restored_at, paused })
     }
+}
+
+/// Asks the second reader, on a thread that may be busy for some milliseconds.
+async fn score_doubtful_sentences(sentences: &[String]) -> CallResult<ReplyJson> {
+    let sentences = sentences.to_vec();
+    let scored = tokio::task::spawn_blocking(move || reading::score_sentences(&sentences)).await;
+    encode_reply(&scored.context("the second reader did not answer")?)
 }
 
 /// Returns the beginning of a text, enough for one line of a summary.

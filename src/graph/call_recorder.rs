@@ -34,6 +34,11 @@ impl CallRecorder {
         self.handler.has_model()
     }
 
+    /// Whether nodes may ask the second reader.
+    pub(super) fn has_second_reader(&self) -> bool {
+        self.handler.has_second_reader()
+    }
+
     /// Makes the calls in order and appends each with its reply to `replies`. Stops at the first call that interrupts
     /// the run.
     pub(super) async fn make_calls(

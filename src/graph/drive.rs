@@ -198,7 +198,16 @@ impl RunDriver {
     ) -> NodeInput<'a> {
         // A model's reply from before a restart is used whether or not a model is configured now.
         let has_model = self.calls.has_model() || run.model_checkpoint == Some(run.seq + 1);
-        NodeInput { run: &run.identity, state: &run.state, mail, reading_cache: reading, replies, has_model, now }
+        NodeInput {
+            run: &run.identity,
+            state: &run.state,
+            mail,
+            reading_cache: reading,
+            replies,
+            has_model,
+            has_second_reader: self.calls.has_second_reader(),
+            now,
+        }
     }
 
     /// Rebuilds a run from the store. Returns none when it has ended meanwhile.

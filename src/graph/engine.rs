@@ -120,9 +120,9 @@ impl Engine {
                     None => return,
                 },
             };
-            let (run_id, queue) = (run.run_id(), run.queue_key());
+            let (run_id, queues) = (run.run_id(), run.queue_keys());
             let children = engine.driver.drive_run(run).await;
-            if let Some(next) = engine.supervisor.finish_run(run_id, queue, permit) {
+            for next in engine.supervisor.finish_run(run_id, &queues, permit) {
                 engine.spawn_run(next, None);
             }
             for child in children.into_iter().filter_map(|child| engine.supervisor.claim_or_enqueue(child)) {

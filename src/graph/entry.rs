@@ -24,15 +24,17 @@ pub enum Call {
     /// The context of a mail: how it arrived, whether its sender is known, which tasks its conversation has.
     #[serde(rename = "acquaintance")]
     MailContext { mail_id: MailId },
+    /// The open tasks about one of these invoices.
     #[serde(rename = "kin")]
-    TasksAboutInvoice {
+    TasksWithFingerprints {
         #[serde(rename = "marks")]
-        invoices: Vec<Fingerprint>,
+        fingerprints: Vec<Fingerprint>,
     },
+    /// The learned entry, if there is one, that says whether such mails are tasks.
     #[serde(rename = "taught")]
     LearnedReading { facts: Box<Facts> },
-    /// The open tasks about one of these invoices.
-    /// The learned entry, if there is one, that says whether such mails are tasks.
+    /// What the second reader says about the sentences that the first one is in doubt about.
+    SecondReading { sentences: Vec<String> },
     /// The priority by the rules in force. `urgency` is the model's estimate, if a model was called.
     Rank {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,20 +54,22 @@ pub enum Call {
     Thread { thread: String },
     /// Mails that the person wrote, those to this address first, as samples of their style.
     Style { person: String },
+    /// Mails that the person wrote to this address alone.
+    OwnLetters { person: String },
     /// A prompt to the model. It always has a reply: the model's answer, or why there is none.
     Model { inquiry: Box<PromptInput> },
     /// The permissions of the account: its mode, the policy, whether effects are paused.
     #[serde(rename = "standing")]
     AccountPermissions,
+    /// The times between two instants at which the person is busy.
     #[serde(rename = "busy")]
     BusyTimes { from: Instant, to: Instant },
+    /// The calendar's events under the UID of an invitation.
     #[serde(rename = "invited")]
     CalendarEvent { uid: String },
+    /// Whether the approval queue has room for one more item because of this sender. The run is deferred until it has.
     #[serde(rename = "room")]
     QueueRoom { sender: String },
-    /// The times between two instants at which the person is busy.
-    /// The calendar's events under the UID of an invitation.
-    /// Whether the approval queue has room for one more item because of this sender. The run is deferred until it has.
     /// The task as it is now. Asked by the engine at the start of a run that did not open the task itself, and when
     /// somebody else changed it.
     Task { task_id: TaskId },
@@ -138,6 +142,8 @@ pub struct NodeInput<'a> {
     pub replies: &'a [(Call, ReplyJson)],
     /// Whether there is a model to call; on a replay, whether there was one.
     pub has_model: bool,
+    /// Whether there is a second reader of sentences; on a replay, its recorded replies tell.
+    pub has_second_reader: bool,
     /// The time of the visit. All evaluations of one visit and a replay of it are given the same time.
     pub now: Instant,
 }
@@ -204,7 +210,7 @@ mod tests {
     #[test]
     fn a_call_is_named_in_the_record_as_it_always_was() {
         let at: Instant = "2026-11-16T08:00:00Z".parse().unwrap();
-        let invoices = vec!["invoice:ann@x.example 7".parse().unwrap()];
+        let fingerprints = vec!["invoice:ann@x.example 7".parse().unwrap()];
         for (call, json, hash) in [
             (
                 Call::MailContext { mail_id: MailId(7) },
@@ -212,7 +218,7 @@ mod tests {
                 "da638666531cf32315f784c0aebbd38a",
             ),
             (
-                Call::TasksAboutInvoice { invoices },
+                Call::TasksWithFingerprints { fingerprints },
                 r#"{"call":"kin","marks":["invoice:ann@x.example 7"]}"#,
                 "561f5a186dd6db7fccebbda738f18dab",
             ),

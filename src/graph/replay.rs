@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use anyhow::Context as _;
 use serde::Serialize;
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
-use crate::model::{CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord};
+use crate::model::{CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord, SentenceScores};
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,6 +87,7 @@ fn replay_node(
             reading_cache: &reading,
             replies: &replies,
             has_model: model,
+            has_second_reader: true,
             now: checkpoint.entered_at,
         };
         let step = nodes.get(checkpoint.node).evaluate(&entry)?;
@@ -109,6 +111,10 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
         .filter(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
         .max_by_key(|(_, reply)| reply.ordinal)
         .map(|(_, reply)| reply.reply.clone());
+    // A run of a version without the second reader, or with it switched off, has heard nothing from it.
+    if found.is_none() && matches!(call, Call::SecondReading { .. }) {
+        return ReplyJson::encode(&Vec::<SentenceScores>::new()).context("encoding an empty reply");
+    }
     found.ok_or_else(|| {
         anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())
     })

@@ -79,13 +79,8 @@ impl RunSupervisor {
         Arc::clone(&self.permits).acquire_owned().await.ok()
     }
 
-    /// Releases a run that is no longer driven. Returns the next run of its queue.
-    pub(super) fn finish_run(
-        &self,
-        run_id: RunId,
-        queue: Option<String>,
-        permit: OwnedSemaphorePermit,
-    ) -> Option<ActiveRun> {
+    /// Releases a run that is no longer driven. Returns the next runs of its queues.
+    pub(super) fn finish_run(&self, run_id: RunId, queues: &[String], permit: OwnedSemaphorePermit) -> Vec<ActiveRun> {
         let claim = self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
         // The permit of an abandoned run was given to another run already.
         if claim.is_some_and(|claim| !claim.is_abandoned) {
@@ -93,7 +88,7 @@ impl RunSupervisor {
         } else {
             permit.forget()
         }
-        queue.and_then(|queue| self.thread_queues.dequeue_next(&queue))
+        self.thread_queues.release(queues)
     }
 
     /// Evaluates a node, catching panics and noting the time it began. Returns none when the run is abandoned; its

@@ -26,6 +26,8 @@ use crate::{
 pub(super) struct Body {
     pub(super) text: String,
     pub(super) links: Vec<Link>,
+    /// What a person does not see of the HTML parts.
+    pub(super) hidden_text: String,
     pub(super) attachments: Vec<Attachment>,
     pub(super) invite: Option<Invite>,
     /// Number of hidden or deceptive characters that were removed from text and names.
@@ -154,6 +156,9 @@ impl Body {
             let page = html_to_text(&text);
             self.links.extend(page.links);
             self.links.truncate(LINKS);
+            if self.hidden_text.is_empty() {
+                self.hidden_text = strip_hidden_chars(&page.hidden_text).text;
+            }
             page.text
         } else if part.content.is_flowed {
             join_flowed_lines(&text)
@@ -215,8 +220,10 @@ fn join_chosen_renderings(shown: Vec<Rendering>) -> (String, Vec<String>) {
         }
     }
     // An HTML rendering with the same words as the plain text adds nothing.
-    let said = fingerprint::normalise_words(&text);
-    left_out.retain(|words| fingerprint::normalise_words(words) != said);
+    if !left_out.is_empty() {
+        let said = fingerprint::normalise_words(&text);
+        left_out.retain(|words| fingerprint::normalise_words(words) != said);
+    }
     (text, left_out)
 }
 

@@ -140,6 +140,7 @@ mod tests {
             work_end: NaiveTime::MIN,
             work_days: vec![Weekday::Mon],
             signature: String::new(),
+            decline: String::new(),
             senders: std::collections::HashMap::new(),
             languages: vec![],
         }

@@ -19,6 +19,10 @@ text_enum! {
         WholeMail = "whole",
         /// An invoice number of its sender.
         Invoice = "invoice",
+        /// A subject of its sender.
+        Subject = "subject",
+        /// An objective of its sender on one day.
+        Request = "request",
         /// A sentence, whoever says it.
         Sentence = "says",
     }
@@ -26,9 +30,9 @@ text_enum! {
 
 impl FingerprintKind {
     /// Whether two tasks with an equal fingerprint of this kind are about one thing. Another person may say the same
-    /// sentence: only what names its sender stands for one thing.
+    /// sentence, and one person may write twice under one subject: only what names a sender and a thing stands for one.
     pub const fn names_sender(self) -> bool {
-        !matches!(self, FingerprintKind::Sentence)
+        !matches!(self, FingerprintKind::Sentence | FingerprintKind::Subject)
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Me {
     pub work_end: NaiveTime,
     pub work_days: Vec<Weekday>,
     pub signature: String,
+    /// What the person writes to decline, without greeting and closing; empty if they have no such text.
+    pub decline: String,
     /// The languages of the person (ISO 639-1), the preferred one first.
     pub languages: Vec<String>,
 }

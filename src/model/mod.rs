@@ -46,24 +46,25 @@ pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
     Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Attachment, Direction, FollowUp,
-    LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, RelatedTask, TaskRelation,
-    UnchangedFile,
+    LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MutedSender, PromisedDate,
+    RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
-pub use reflection::{Reflection, ReflectionKind, RunFeedback};
+pub use reflection::{MessageFate, MessageOutcome, Reflection, ReflectionKind, RunFeedback};
 pub use reply::ReplyJson;
 pub use request::RequestKind;
 pub use run::{
-    Change, Checkpoint, CheckpointRow, ContextDoc, EventChange, Move, NewRun, NodeName, RecordedReply, RunKind,
-    RunRecord, RunRow, RunState, RunStatus, WrittenField,
+    Change, Checkpoint, CheckpointRow, ContextDoc, ConversationEnd, EventChange, Move, MovedDeadline, NewRun, NodeName,
+    RecordedReply, RunKind, RunRecord, RunRow, RunState, RunStatus, TaskNote, TaskUpdate, WrittenField,
 };
 pub use secret::Secret;
+pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HistoryRow, InvoiceRow, NewReminder, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task,
-    TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+    HistoryRow, InvoiceRow, NamedMessage, NewReminder, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder,
+    Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -18,6 +18,10 @@ text_enum! {
         MakeTask = "make_task",
         /// That mail of this sender opens tasks at all.
         Mute = "mute",
+        /// Where a mail is kept.
+        Archive = "archive",
+        /// That a mail was warned of.
+        Genuine = "genuine",
         /// An action that waited for approval.
         Reject = "reject",
         /// The wording of an action; the person said what to do instead.

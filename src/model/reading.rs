@@ -25,6 +25,13 @@ text_enum! {
     }
 }
 
+impl TaskKind {
+    /// Returns whether an answer completes a task of this kind, unless its sentence asks for more.
+    pub const fn is_question(self) -> bool {
+        matches!(self, TaskKind::Question | TaskKind::Meeting | TaskKind::Invitation)
+    }
+}
+
 text_enum! {
     /// Why a mail opened no task.
     NoTask {
@@ -34,6 +41,8 @@ text_enum! {
         Fyi = "fyi",
         Spam = "spam",
         Phishing = "phishing",
+        /// It speaks to a program that reads the mail, and asks nothing else.
+        Injection = "injection",
         /// The person wrote the mail themselves, and it promises nothing.
         Sent = "sent",
         Old = "old",
@@ -72,6 +81,25 @@ pub struct ExtractedTask {
     pub evidence: String,
     /// The names of the steps in order, from the template of the kind.
     pub steps: Vec<String>,
+    /// Whether an answer is all that is asked for, so that answering completes the task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_answer: bool,
+    /// The time of the meeting or visit that is asked about. After it there is nothing left to answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub happens_at: Option<Instant>,
+    /// What is asked that the program can answer by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+}
+
+text_enum! {
+    /// What a mail asks that can be answered with what the program knows for certain.
+    Asked {
+        /// Whether the mail has arrived, and nothing else.
+        Receipt = "receipt",
+        /// Whether the mail has arrived, beside something that only the person can answer.
+        ReceiptAndMore = "receipt_and_more",
+    }
 }
 
 text_enum! {
@@ -93,6 +121,13 @@ text_enum! {
 pub struct MailWarning {
     pub kind: WarningKind,
     pub text: String,
+}
+
+impl MailWarning {
+    /// Returns whether the mail deceives the person or speaks past them to a program.
+    pub const fn is_about_deceit(&self) -> bool {
+        matches!(self.kind, WarningKind::Phishing | WarningKind::Injection)
+    }
 }
 
 /// The result of reading one mail.

@@ -3,11 +3,30 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AccountId, FactsKind, Instant, Priority, RunId, TaskId, TaskStatus, text_enum::text_enum};
+use super::{AccountId, FactsKind, Instant, Priority, RunId, TaskId, TaskStatus, UrgencyOrigin, text_enum::text_enum};
 
 text_enum! {
     /// What a line of a reflection file is about.
     ReflectionKind { Run = "run", Correction = "correction" }
+}
+
+text_enum! {
+    /// What became of a message that a tool wrote.
+    MessageFate {
+        /// It left as it was written.
+        Sent = "sent",
+        /// A person changed it before it left.
+        Edited = "edited",
+        /// A person rejected it, and none left.
+        Rejected = "rejected",
+    }
+}
+
+/// What became of the message of one tool. One that still waits has no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageOutcome {
+    pub tool: String,
+    pub fate: MessageFate,
 }
 
 /// One finished run of a task.
@@ -27,6 +46,9 @@ pub struct Reflection {
     /// The rule that decided the priority.
     pub rule: String,
     pub urgency: f64,
+    /// Who estimated the urgency; none in lines of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urgency_origin: Option<UrgencyOrigin>,
     pub tools: Vec<String>,
     pub steps_done: usize,
     pub steps_open: usize,
@@ -54,6 +76,9 @@ pub struct RunFeedback {
     /// The number of words of the message that was sent, when a person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_after: Option<usize>,
+    /// What became of the messages that the tools wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageOutcome>,
     /// The seconds from the start of the run to its end, including the time it waited for a person.
     #[serde(default)]
     pub seconds: u64,

@@ -278,14 +278,30 @@ fn contradicts(wish: LessonTarget, like: &Lesson) -> bool {
     }
 }
 
-/// Returns the evidence in words: "you said so 3 times on 2 days: corrections 12, 15, 19".
+/// Returns the evidence in words, with what had decided where the reflections say it: "you said so 3 times on 2 days:
+/// corrections 12, 15, 19; decided by default, urgency 0.10 to 0.20".
 pub(super) fn describe_evidence(support: &[&Lesson]) -> String {
     const SHOWN: usize = 12;
     let days: BTreeSet<&str> = support.iter().map(|lesson| lesson.day.as_str()).collect();
     let newest = support.iter().rev().take(SHOWN).rev();
     let ids: Vec<String> = newest.map(|lesson| lesson.id.to_string()).collect();
     let more = if support.len() > SHOWN { "…, " } else { "" };
-    format!("you said so {} times on {} days: corrections {more}{}", support.len(), days.len(), ids.join(", "))
+    let basis = describe_basis(support).map_or_else(String::new, |basis| format!("; {basis}"));
+    format!("you said so {} times on {} days: corrections {more}{}{basis}", support.len(), days.len(), ids.join(", "))
+}
+
+/// Returns which rules and which urgency had decided the corrected levels; none where no reflection says it.
+fn describe_basis(support: &[&Lesson]) -> Option<String> {
+    const SHOWN: usize = 2;
+    let bases: Vec<_> = support.iter().filter_map(|lesson| lesson.basis.as_ref()).collect();
+    let rules: BTreeSet<&str> = bases.iter().map(|basis| basis.rule.as_str()).collect();
+    let least = bases.iter().map(|basis| basis.urgency).reduce(f64::min)?;
+    let most = bases.iter().map(|basis| basis.urgency).reduce(f64::max)?;
+    let range = if least == most { format!("{least:.2}") } else { format!("{least:.2} to {most:.2}") };
+    let others = rules.len().saturating_sub(SHOWN);
+    let others = if others > 0 { format!(" and {others} others") } else { String::new() };
+    let names = rules.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+    Some(format!("decided by {names}{others}, urgency {range}"))
 }
 
 /// When each reach was last unlearned, by its key.

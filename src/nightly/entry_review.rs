@@ -72,7 +72,9 @@ fn lesson_overrules(lesson: &Lesson, rules: &RuleSet, kept: &TrackedEntry) -> bo
     match (lesson.target, kept.entry.act) {
         (LessonTarget::Level(level), EntryAct::Set(_) | EntryAct::Cap(_)) => {
             let verdict = rules.rank(&lesson.facts, lesson.created_at);
-            verdict.rule == kept.name && verdict.level != level
+            // What another rule had given when the person corrected it is not held against this entry.
+            let decided_then = lesson.basis.as_ref().is_none_or(|basis| basis.rule == kept.name);
+            decided_then && verdict.rule == kept.name && verdict.level != level
         }
         (LessonTarget::Task(opens), EntryAct::Task(taught)) => opens != taught,
         _ => false,

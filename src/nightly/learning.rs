@@ -13,10 +13,11 @@ use super::{
     gate::{self, TrialResult},
     guideline_lines,
     lesson::{Lesson, collect_lessons},
+    run_review::{self, RunReview},
 };
 use crate::{
     model::{
-        DecisionKind, Instant, ItemId, TaskId,
+        DecisionKind, Instant, ItemId, Reflection, TaskId,
         nightly::{CorrectionKind, LearnedEntryRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
     rules::{LearnedEntry, Reach, RuleSet, RulesEdit, RulesEditError, apply_edits},
@@ -51,6 +52,8 @@ pub struct LearningInput {
     pub unlearned: UnlearnedAt,
     pub proposals: Vec<ProposalRow>,
     pub replies: Vec<ReplyOutcome>,
+    /// The reflections of the last [`FORGET_AFTER_DAYS`] days, oldest first.
+    pub reflections: Vec<Reflection>,
 }
 
 /// An entry that the nightly job made, with its age.
@@ -83,6 +86,8 @@ pub struct LearningOutcome {
     pub questions: Vec<TestedEdit>,
     /// Edits that failed their test, or for which the file has no room. They are only reported.
     pub proposals: Vec<TestedEdit>,
+    /// What the reflections of finished runs say about rules, urgency and tools.
+    pub runs: RunReview,
     /// The learned lines of the guidelines.
     pub guidelines_lines: Vec<String>,
     /// The names of learned entries that a person removed from the file.
@@ -115,12 +120,15 @@ impl LearningInput {
         let mut replies = reader.nightly().reply_outcomes(since)?;
         replies
             .retain(|reply| unlearned.get(&guideline_lines::key(&reply.domain)).is_none_or(|since| reply.at > *since));
+        let reflections = reader.nightly().reflections(since)?;
+        let mut lessons = collect_lessons(rows, zone);
+        run_review::add_basis(&mut lessons, &reflections);
         Ok(Self {
             now,
             zone,
             rules,
             guidelines,
-            lessons: collect_lessons(rows, zone),
+            lessons,
             level_set_at: said_at,
             tasks: reader.nightly().past_tasks(Some(since))?,
             mails: reader.nightly().past_mails(since)?,
@@ -128,6 +136,7 @@ impl LearningInput {
             unlearned,
             proposals: reader.rules().proposals()?,
             replies,
+            reflections,
         })
     }
 
@@ -193,8 +202,9 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
     for candidate in overruled.into_iter().chain(learned) {
         state.try_candidate(candidate);
     }
-    let LearningState { text, outcome: mut found, .. } = state;
-    found.guidelines_lines = guideline_lines::derive_lines(&material.replies);
+    let LearningState { text, rules_so_far, outcome: mut found, .. } = state;
+    found.runs = RunReview::of(material, &rules_so_far);
+    found.guidelines_lines = guideline_lines::derive_lines(&material.replies, &found.runs);
     found.guidelines = guideline_lines::replace_lines(&material.guidelines, &found.guidelines_lines);
     found.hits = material.tracked_entries.iter().map(|kept| material.count_hits(kept)).collect();
     found.rules = text;

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use crate::{
     model::{
-        Facts, Instant, MailId, Priority, TaskId,
+        Facts, Instant, MailId, Priority, TaskId, UrgencyOrigin,
         nightly::{CorrectionKind, LessonRow},
     },
     rules::RuleSet,
@@ -38,6 +38,22 @@ pub struct Lesson {
     pub day: String,
     /// Whether the headers mark the mail as sent to many or by a machine.
     pub bulk: bool,
+    /// The task that was corrected; none for a mail without one.
+    pub task_id: Option<TaskId>,
+    /// The level that the program had given; none for a correction of what is a task.
+    pub given: Option<Priority>,
+    /// What had decided the level, as the reflection of the run says; none without such a line.
+    pub basis: Option<RankBasis>,
+}
+
+/// What had decided the level of a task when the person corrected it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankBasis {
+    /// The name of the rule.
+    pub rule: String,
+    pub urgency: f64,
+    /// Who estimated the urgency; none where the line does not say.
+    pub urgency_origin: Option<UrgencyOrigin>,
 }
 
 /// Returns the person's last correction of each task and mail, compared with what the program had first given.
@@ -63,13 +79,13 @@ pub fn collect_lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
 fn lesson_from_row(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
     let LessonRow { correction, facts, created_at: born_at, bulk } = row;
     correction.mail_id?;
-    let (wish, up) = match correction.kind {
+    let (wish, up, given) = match correction.kind {
         CorrectionKind::Priority => {
             let (from, to) = (from.parse::<Priority>().ok()?, correction.to.parse::<Priority>().ok()?);
-            (LessonTarget::Level(to), to > from)
+            (LessonTarget::Level(to), to > from, Some(from))
         }
-        CorrectionKind::NotATask => (LessonTarget::Task(false), false),
-        CorrectionKind::MakeTask => (LessonTarget::Task(true), true),
+        CorrectionKind::NotATask => (LessonTarget::Task(false), false, None),
+        CorrectionKind::MakeTask => (LessonTarget::Task(true), true, None),
         _ => return None,
     };
     let day = correction.at.utc().with_timezone(&zone).format("%Y-%m-%d").to_string();
@@ -82,6 +98,9 @@ fn lesson_from_row(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
         at: correction.at,
         day,
         bulk,
+        task_id: correction.task_id,
+        given,
+        basis: None,
     })
 }
 

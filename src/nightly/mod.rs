@@ -1,6 +1,6 @@
-//! The nightly job: corrections in; tested, versioned edits of rules and guidelines out.
+//! The nightly job: reflections and corrections in; tested, versioned edits of rules and guidelines out.
 //!
-//! Owns what may be learned, from what, and how it is tested. It reads levels, addresses and counts, never the text of
+//! Owns what may be learned, from what, and how it is tested. It reads rules, levels, addresses and counts, never the text of
 //! a mail; it can write only the closed grammar of [`crate::rules::RulesEdit`] and lines from templates. Never in here:
 //! an edit that was not replayed over the past, one that allows the program more than before, or one without the
 //! corrections that taught it.
@@ -12,6 +12,7 @@ mod gate;
 pub mod guideline_lines;
 mod learning;
 mod lesson;
+mod run_review;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,8 @@ pub use correction_feedback::{CorrectionFeedback, explain_correction};
 pub use gate::{TrialCase, TrialResult};
 pub(crate) use learning::{ApprovedProposal, approved_proposals};
 pub use learning::{LearningInput, LearningOutcome, TestedEdit, TrackedEntry, derive_edits};
-pub use lesson::{Lesson, LessonTarget, collect_lessons};
+pub use lesson::{Lesson, LessonTarget, RankBasis, collect_lessons};
+pub use run_review::{RuleRecord, RunReview, ToolRecord, UrgencyRecord};
 pub use schedule::{NightlyDue, NightlySchedule};
 
 /// Lessons are forgotten after so many days, and so are entries that nothing has matched.

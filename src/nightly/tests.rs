@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, derive_edits};
+use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, derive_edits, run_review};
 use crate::{
     model::{
-        Addressed, Facts, FactsKind, Instant, MailId, Priority, TaskId, TaskKind, TaskStatus, UrgencyOrigin,
+        AccountId, Addressed, Facts, FactsKind, Instant, MailId, Priority, Reflection, ReflectionKind, RunFeedback,
+        RunId, TaskId, TaskKind, TaskStatus, UrgencyOrigin,
         nightly::{PastMail, PastTask},
     },
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
@@ -61,6 +62,7 @@ impl Past {
             unlearned: HashMap::new(),
             proposals: Vec::new(),
             replies: Vec::new(),
+            reflections: Vec::new(),
         })
     }
 
@@ -92,6 +94,9 @@ impl Past {
             at,
             day,
             bulk,
+            task_id: None,
+            given: None,
+            basis: None,
         });
         self.with_mail(facts, days, bulk)
     }
@@ -117,6 +122,43 @@ impl Past {
         let edit = RulesEdit::Add { entry: entry.clone(), why: "you said so".into() };
         self.0.rules = apply_edits("f", &self.0.rules, std::slice::from_ref(&edit)).unwrap();
         self.0.tracked_entries.push(TrackedEntry { name: edit.name(), entry, made_at: days_ago(days), last_hit: None });
+        self
+    }
+
+    /// Adds a task whose run ended with a reflection, and which the person corrected afterwards.
+    fn with_reflected_lesson(mut self, facts: &Facts, wish: LessonTarget, up: bool, days: i64, rule: &str) -> Self {
+        self = self.with_reflection(facts, days, rule).with_lesson(facts, wish, up, days, false);
+        let task_id = self.0.reflections.last().map(|line| line.task_id);
+        if let Some(lesson) = self.0.lessons.last_mut() {
+            (lesson.task_id, lesson.given) = (task_id, Some(Priority::Med));
+        }
+        run_review::add_basis(&mut self.0.lessons, &self.0.reflections);
+        self
+    }
+
+    fn with_reflection(mut self, facts: &Facts, days: i64, rule: &str) -> Self {
+        let nth = self.0.reflections.len().to_string();
+        self.0.reflections.push(Reflection {
+            schema: 1,
+            kind: ReflectionKind::Run,
+            at: days_ago(days),
+            run_id: RunId::derive(days_ago(days), &[&nth]),
+            account: AccountId::from("work"),
+            task_id: TaskId::derive(days_ago(days), &["reflected", &nth]),
+            task_kind: facts.kind,
+            status: TaskStatus::Ready,
+            priority: Priority::Med,
+            rule: rule.into(),
+            urgency: facts.urgency,
+            urgency_origin: Some(facts.urgency_origin),
+            tools: Vec::new(),
+            steps_done: 0,
+            steps_open: 1,
+            documents: 0,
+            language: "en".into(),
+            feedback: RunFeedback::default(),
+            cost: None,
+        });
         self
     }
 
@@ -254,4 +296,92 @@ fn five_a_night_and_nothing_critical_for_a_crowd() {
     let found = derive_edits(&past.0).unwrap();
     let acts: Vec<EntryAct> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();
     assert!(!acts.contains(&EntryAct::Set(Priority::Critical)), "{found:?}");
+}
+
+/// Single corrections of three senders about different matters, which no entry can be learned from.
+fn three_alone(urgency: f64, origin: UrgencyOrigin, rule: &str) -> Past {
+    let about = |sender: &str, subject: &str| Facts { urgency, urgency_origin: origin, ..facts(sender, subject) };
+    [("a@x.example", "Keys", 4), ("b@y.example", "Lamps", 3), ("c@z.example", "Roof", 2)]
+        .iter()
+        .fold(Past::new(), |past, (sender, subject, day)| {
+            past.with_reflected_lesson(&about(sender, subject), HIGH, true, *day, rule)
+        })
+}
+
+fn lines(past: &Past) -> Vec<String> {
+    derive_edits(&past.0).unwrap().guidelines_lines
+}
+
+#[test]
+fn a_rule_and_an_urgency_that_are_mostly_overruled_get_a_line() {
+    let past = three_alone(0.2, UrgencyOrigin::Model, "mine");
+    past.check(&[], &[]);
+    let expected = [
+        "- Tasks ranked by the rule mine were raised by the user in 3 of 3 cases: take such tasks for more urgent.",
+        "- Urgency by model below 0.50 was raised by the user in 3 of 3 cases: score such tasks higher.",
+    ];
+    assert_eq!(lines(&past), expected);
+    // Most tasks of the rule are left alone.
+    let bob = facts("bob@left.example", "Hay");
+    let left = (0..3).fold(three_alone(0.2, UrgencyOrigin::Model, "mine"), |past, day| {
+        past.with_reflection(&Facts { urgency_origin: UrgencyOrigin::Model, ..bob.clone() }, day, "mine")
+    });
+    assert!(lines(&left).is_empty(), "{:?}", lines(&left));
+    // A name that is no plain word is not written; a person may call a rule anything.
+    let odd = three_alone(0.2, UrgencyOrigin::BuiltIn, "mine: obey");
+    assert_eq!(lines(&odd).len(), 1, "{:?}", lines(&odd));
+    // What was taken back counts from then on.
+    let mut back = three_alone(0.2, UrgencyOrigin::Model, "mine");
+    back.0.unlearned.insert("guideline:rule mine".into(), days_ago(1));
+    back.0.unlearned.insert("guideline:urgency model".into(), days_ago(1));
+    assert!(lines(&back).is_empty());
+}
+
+#[test]
+fn one_sender_or_a_stranger_says_nothing_about_a_rule() {
+    let about = |sender: &str, subject: &str| facts(sender, subject);
+    let one = [("Keys", 4), ("Lamps", 3)].iter().fold(Past::new(), |past, (subject, day)| {
+        past.with_reflected_lesson(&about("a@x.example", subject), HIGH, true, *day, "mine")
+    });
+    let two = one.with_reflected_lesson(&about("b@y.example", "Roof"), HIGH, true, 2, "mine");
+    assert!(lines(&two).is_empty(), "{:?}", lines(&two));
+    let strangers =
+        [("a@x.example", 4), ("b@y.example", 3), ("c@z.example", 2)].iter().fold(Past::new(), |past, (sender, day)| {
+            let stranger = Facts { sender_verified: false, ..about(sender, "Keys") };
+            past.with_reflected_lesson(&stranger, HIGH, true, *day, "mine")
+        });
+    assert!(lines(&strangers).is_empty(), "{:?}", lines(&strangers));
+}
+
+#[test]
+fn an_entry_is_not_blamed_for_what_another_rule_had_given() {
+    let word = LearnedEntry { reach: Reach::Word("standup".into()), act: EntryAct::Set(Priority::Med) };
+    let about = |sender: &str| facts(sender, "Standup notes");
+    let says = |rule: &str| {
+        [("a@x.example", 4), ("b@y.example", 3), ("c@z.example", 2)]
+            .iter()
+            .fold(Past::new().with_entry(word.clone(), 20), |past, (sender, day)| {
+                past.with_reflected_lesson(&about(sender), LOW, false, *day, rule)
+            })
+    };
+    let retired =
+        |past: &Past| derive_edits(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("is retired"));
+    assert!(retired(&says(&word.name())));
+    assert!(!retired(&says("mine")));
+}
+
+#[test]
+fn the_evidence_names_what_had_decided() {
+    let ann = |urgency| Facts { urgency, ..facts("ann@shop.example", "Keys") };
+    let past = [(0.1, 4), (0.3, 3), (0.2, 2)].iter().fold(Past::new(), |past, (urgency, day)| {
+        past.with_reflected_lesson(&ann(*urgency), HIGH, true, *day, "default")
+    });
+    let found = derive_edits(&past.0).unwrap();
+    let why = "you said so 3 times on 3 days: corrections 1, 2, 3; decided by default, urgency 0.10 to 0.30";
+    assert_eq!(found.adopted[0].edit.why(), why);
+    // A level that somebody else had given meanwhile is not the rule's.
+    let mut later = past;
+    later.0.lessons.iter_mut().for_each(|lesson| lesson.given = Some(Priority::Critical));
+    run_review::add_basis(&mut later.0.lessons, &later.0.reflections);
+    assert!(later.0.lessons.iter().all(|lesson| lesson.basis.is_none()));
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     failpoint,
-    model::{ActionId, Effect, Instant, OutboxState},
+    model::{ActionId, Actor, Effect, Instant, OutboxState},
     policy::ApprovedAction,
     source::{Mailbox, SourceError},
     store::{Result, StoreError},
@@ -106,8 +106,8 @@ impl EffectApplier {
 
     /// Undoes an effect of class R1. The audit line is committed before the mailbox is touched, so that a crash in
     /// between is visible. Returns what was done, as text for a person.
-    pub(super) async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
-        self.rows.record_undo(action_id, false, now).await?;
+    pub(super) async fn undo(&self, action_id: ActionId, who: Actor, now: Instant) -> anyhow::Result<String> {
+        self.rows.record_undo(action_id, false, who, now).await?;
         let row = self.rows.load_pending(action_id)?;
         let Some(approved) = self.judge.approve_undo(&row, now) else {
             anyhow::bail!("the account does not let the program touch it now");
@@ -123,7 +123,7 @@ impl EffectApplier {
             }
             (_, None) => anyhow::bail!(NO_MAILBOX),
         };
-        self.rows.record_undo(action_id, true, now).await?;
+        self.rows.record_undo(action_id, true, who, now).await?;
         Ok(told)
     }
 }

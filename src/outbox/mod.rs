@@ -28,7 +28,7 @@ use chrono::Duration;
 use tokio::sync::watch;
 
 use crate::{
-    model::{AccountId, ActionId, ActionMove, Instant, Mail, NewAction, OutboxState},
+    model::{AccountId, ActionId, ActionMove, Actor, Instant, Mail, NewAction, OutboxState},
     policy::{ApprovedAction, EffectPolicy},
     source::{Busy, CalendarEvent, Mailbox, SourceError},
     store::{Result, Store, StoreError},
@@ -157,7 +157,23 @@ impl Outbox {
 
     /// Undoes an effect of class R1. Returns what was done, as text for a person.
     pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
-        self.applier.undo(action_id, now).await
+        self.applier.undo(action_id, Actor::Person, now).await
+    }
+
+    /// Throws a draft away that nobody needs any more, because the conversation ended its task. A draft that a person
+    /// has changed stays.
+    pub async fn discard_draft(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
+        self.applier.undo(action_id, Actor::Outbox, now).await
+    }
+
+    /// Throws away the draft that a voided effect may have left in the mailbox before its row could say so. Does nothing
+    /// while the effect is under way or the mailbox must not be touched; it is then tried again later.
+    pub async fn discard_unrecorded_draft(&self, action_id: ActionId) -> Result<()> {
+        let Some(_lock) = self.locks.try_lock(action_id) else { return Ok(()) };
+        if self.sender.withdraw_draft(action_id, "").await? {
+            self.rows.end_draft_cleanup(action_id).await?;
+        }
+        Ok(())
     }
 
     /// Carries an effect out and stores its outcome; an effect that has ended is only reported. `planned` is the row as

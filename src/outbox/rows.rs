@@ -6,7 +6,7 @@ use super::{
     pending_effect::{AttemptOutcome, PendingEffect},
 };
 use crate::{
-    model::{AccountMode, ActionId, ActionMove, Effect, Instant, NewAction, OutboxState, WarningKind},
+    model::{AccountMode, ActionId, ActionMove, Actor, Effect, Instant, NewAction, OutboxState, WarningKind},
     store::{Result, SkipUnreadable as _, Store, StoreError, Write},
 };
 
@@ -109,9 +109,14 @@ impl OutboxRows {
         Ok(EffectStep::Halted(progress))
     }
 
+    /// Records that the mailbox has no draft of a voided effect any more.
+    pub(super) async fn end_draft_cleanup(&self, action_id: ActionId) -> Result<()> {
+        self.store.write(Write::EndDraftCleanup { action_id }).await.map(drop)
+    }
+
     /// Records in the audit chain that an effect is about to be undone, or, with `done`, that it was undone, which also
     /// voids its row.
-    pub(super) async fn record_undo(&self, action_id: ActionId, done: bool, at: Instant) -> Result<()> {
-        self.store.write(Write::RecordUndo { action_id, done, at }).await.map(drop)
+    pub(super) async fn record_undo(&self, action_id: ActionId, done: bool, who: Actor, at: Instant) -> Result<()> {
+        self.store.write(Write::RecordUndo { action_id, done, who, at }).await.map(drop)
     }
 }

@@ -165,20 +165,24 @@ impl MessageSender {
         Ok(EffectStep::Halted(later.into_progress(now)))
     }
 
-    /// Discards the draft of a message that will not be sent. `draft` is the id of a draft that the row does not hold;
-    /// if it is empty, the row says which. A failure is only logged, because the draft does no harm.
-    pub(super) async fn withdraw_draft(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
+    /// Discards the draft of an effect that ended otherwise. `draft` is the id of a draft that the row does not hold;
+    /// if it is empty, the row says which. Returns whether the mailbox has no such draft any more. A failure is only
+    /// logged, because the draft does no harm.
+    pub(super) async fn withdraw_draft(&self, action_id: ActionId, draft: &str) -> store::Result<bool> {
         let row = self.rows.load_pending(action_id)?;
         let draft = if draft.is_empty() { row.handle.clone() } else { draft.to_owned() };
         // An earlier attempt may have stored a draft whose id was never recorded.
-        let drafted = row.is_message() && (!draft.is_empty() || !row.is_untried);
-        let may = drafted && row.mode == AccountMode::Active && self.judge.hold_reason(&row).is_none();
-        let Some(mailbox) = may.then(|| self.mailboxes.get(&row.action.account)).flatten() else { return Ok(()) };
+        if row.action.effect.message().is_none() || (draft.is_empty() && row.is_untried) {
+            return Ok(true);
+        }
+        let may = row.mode == AccountMode::Active && self.judge.hold_reason(&row).is_none();
+        let Some(mailbox) = may.then(|| self.mailboxes.get(&row.action.account)).flatten() else { return Ok(false) };
         let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.discard_draft(&row.action, &draft));
-        if let Ok(Err(error)) = tokio::task::spawn_blocking(withdraw).await {
+        let outcome = tokio::task::spawn_blocking(withdraw).await;
+        if let Ok(Err(error)) = &outcome {
             tracing::warn!(%error, "could not discard the draft of a message that will not be sent");
         }
-        Ok(())
+        Ok(matches!(outcome, Ok(Ok(()))))
     }
 }
 

@@ -19,6 +19,8 @@ const CALENDAR: &str = "text/calendar";
 
 /// Returns the risk class of an action and its reason, or why the action is denied.
 pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskClass, String), String> {
+    check_tool(action)?;
+    check_argument_names(action)?;
     check_argument_origins(action)?;
     match &action.effect {
         Effect::Remind { .. } | Effect::RecordInvoice { .. } => Ok((RiskClass::R0, "a row of our own".into())),
@@ -48,6 +50,36 @@ pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskC
             })
         }
         Effect::Send { kind, message, .. } => classify_send(action, *kind, message, situation),
+    }
+}
+
+/// Denies what no tool of the program asks for: an unknown tool, or a tool with an effect that is not its own. A person
+/// is shown the tool's name, so it must be true.
+fn check_tool(action: &Action) -> Result<(), String> {
+    let own = match &action.effect {
+        Effect::Label { .. } => "label",
+        Effect::Archive => "archive",
+        Effect::Draft { .. } => "draft_reply",
+        Effect::Remind { .. } => "remind",
+        Effect::RecordInvoice { .. } => "record_invoice",
+        Effect::CreateFolder { .. } => "create_folder",
+        Effect::Send { kind: SendKind::Reply, .. } => "send_reply",
+        Effect::Send { kind: SendKind::New, .. } => "send_mail",
+        Effect::Send { kind: SendKind::Forward, .. } => "forward",
+        Effect::Send { kind: SendKind::Invite, .. } => "send_calendar_invite",
+        Effect::Send { kind: SendKind::Answer, .. } => "answer_invitation",
+    };
+    if action.tool == own {
+        return Ok(());
+    }
+    Err(format!("'{}' is not the tool for this effect, which is {own}", action.tool.escape_debug()))
+}
+
+/// Denies an argument that no tool has.
+fn check_argument_names(action: &Action) -> Result<(), String> {
+    match action.arguments.iter().find(|argument| !Argument::NAMES.contains(&argument.name.as_str())) {
+        Some(unknown) => Err(format!("it has an unknown argument '{}'", unknown.name.escape_debug())),
+        None => Ok(()),
     }
 }
 

@@ -56,7 +56,10 @@ fn german_mails_become_german_tasks() {
         (
             "Sommerfest",
             "Moin,\nkannst du den Kuchen mitbringen? Und bestell bitte noch zwanzig Stühle beim Verleih.",
-            &["request: Den Kuchen mitbringen", "request: Noch zwanzig Stühle beim Verleih bestellen"],
+            &[
+                "request: Den Kuchen mitbringen (Sommerfest)",
+                "request: Noch zwanzig Stühle beim Verleih bestellen (Sommerfest)",
+            ],
         ),
         (
             "Nächste Woche",

@@ -9,19 +9,21 @@ use super::{
     learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
-use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
+use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, SentenceScores, TaskKind, WarningKind, reading::NoTask};
 use crate::reading::{
     mail::{
         annotated_mail::AnnotatedMail,
         category::{MailCategory, categorise_by_envelope, categorise_mail},
         requests::find_distinct_requests,
-        warnings,
+        service,
+        warnings::{self, FoundWarnings},
     },
     sentence::{
         score::{ScoredSentence, THRESHOLD, logistic},
         text::words,
     },
     task::{
+        asked::join_receipt_with_question,
         money,
         objective::truncate_at_word,
         own_mail,
@@ -41,25 +43,43 @@ pub struct ReadContext<'a> {
     pub known_contact: bool,
     /// The person has written in this thread.
     pub thread_mine: bool,
+    /// What the second reader says about the sentences in doubt; empty without one.
+    pub second_reading: &'a [SentenceScores],
+    /// The person has said that the mail is genuine: it is read without suspicion.
+    pub is_genuine: bool,
 }
 
 /// Is there a task, which, for whom, by when.
 pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
-    let sent = mail.date.unwrap_or(context.now);
-    let annotated = AnnotatedMail::new(mail, context.me);
-    let base = ReferenceTime::new(sent, context.me);
+    let annotated = annotate_mail(mail, context);
+    let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
     let scores = score_mail(mail, &annotated, &base, context.me);
-    let verdict = decide_outcome(mail, &annotated, &base, &scores, context);
-    let meeting = annotated.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
+    read_annotated(mail, &annotated, &base, &scores, context)
+}
+
+/// Lays out the mail for reading.
+pub(super) fn annotate_mail<'a>(mail: &'a Mail, context: &ReadContext<'_>) -> AnnotatedMail<'a> {
+    let mut annotated = AnnotatedMail::new(mail, context.me, context.second_reading);
+    if context.is_genuine {
+        annotated.take_as_genuine();
+    }
+    annotated
+}
+
+/// Reads a mail that is laid out and scored.
+pub(super) fn read_annotated(
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+    scores: &MailScores<'_>,
+    context: &ReadContext<'_>,
+) -> Reading {
+    let found = warnings::find_warnings(mail, annotated, scores, context);
+    let verdict = decide_outcome(mail, annotated, base, scores, context).heed(&found);
+    let meeting = annotated.sentences.iter().any(|scored| scored.logit_meets > 0.0) || mail.invite.is_some();
     Reading {
-        urgency: estimate_urgency(
-            &annotated,
-            &scores,
-            &verdict.tasks,
-            warnings::is_impersonation(mail, context.me),
-            context,
-        ),
-        warnings: warnings::find_warnings(mail, &annotated, &scores, context),
+        urgency: estimate_urgency(mail, annotated, scores, &verdict.tasks, found.is_impersonation, context),
+        warnings: found.list,
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
@@ -88,6 +108,23 @@ impl ReadingOutcome {
     }
 }
 
+impl ReadingOutcome {
+    /// A mail that deceives opens no task, whatever it asks. One that only speaks to a program says so.
+    fn heed(self, found: &FoundWarnings) -> Self {
+        let (no_task, kind) = if found.is_deceit && self.no_task != Some(NoTask::Sent) {
+            (NoTask::Phishing, WarningKind::Phishing)
+        } else if self.no_task.is_some_and(|no_task| no_task != NoTask::Sent) {
+            (NoTask::Injection, WarningKind::Injection)
+        } else {
+            return self;
+        };
+        match found.text(kind) {
+            Some(text) => Self::without_task(no_task, text, self.score),
+            None => self,
+        }
+    }
+}
+
 fn decide_outcome(
     mail: &Mail,
     annotated: &AnnotatedMail<'_>,
@@ -107,18 +144,19 @@ fn decide_outcome(
             None => ReadingOutcome::without_task(NoTask::Sent, "you wrote this, and it promises nothing", 0.0),
         };
     }
-    if let Some(verdict) = read_invitation(mail, annotated) {
+    if let Some(verdict) = read_invitation(mail, annotated, base) {
         return verdict;
     }
     let is_unread = !annotated.language.is_read();
     if is_unread && annotated.language != Language::Undetermined {
         return read_unread_language(mail, annotated, context);
     }
-    let verdict = match categorise_mail(mail, annotated, scores, context) {
+    let verdict = match categorise_mail(mail, annotated, base, scores, context) {
         MailCategory::WithoutTask(no_task, reason) => {
             ReadingOutcome::without_task(no_task, reason, highest_request_score(annotated, 0.0))
         }
         MailCategory::Alert => read_alert(mail, annotated),
+        MailCategory::Service => read_service(mail, annotated, base),
         MailCategory::Ordinary => read_ordinary_mail(mail, annotated, base, scores, context),
     };
     // Words of no known language may still be English ones, or trash: they were read as English first.
@@ -129,7 +167,7 @@ fn decide_outcome(
     }
 }
 
-fn read_invitation(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<ReadingOutcome> {
+fn read_invitation(mail: &Mail, annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<ReadingOutcome> {
     let invite = mail.invite.as_ref()?;
     if invite.method != "REQUEST" {
         let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
@@ -139,8 +177,13 @@ fn read_invitation(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<Reading
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
     let mut task = new_task(TaskKind::Invitation, mail, what);
     task.objective = writer.fill(Template::Invitation, what);
-    task.due_at = invite.start;
-    task.deadline = invite.start.map(|start| start.to_string());
+    // "Please tell me by the 9th": the answer is due before the event is.
+    let dues = annotated.sentences.iter().filter_map(|scored| scored.due_date(base));
+    let answer_by =
+        dues.filter(|due| due.is_limit && invite.start.is_some_and(|start| due.at < start)).min_by_key(|due| due.at);
+    task.due_at = answer_by.map(|due| due.at).or(invite.start);
+    task.deadline = answer_by.map(|due| due.deadline.clone()).or_else(|| invite.start.map(|start| start.to_string()));
+    task.happens_at = invite.end.or(invite.start).filter(|_| !invite.recurs);
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
     task.meeting_duration =
         length.filter(|minutes| *minutes > 0.0).map(|minutes| money::format_minutes(minutes as u32));
@@ -183,6 +226,20 @@ fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
     )
 }
 
+/// A machine wants one thing of the reader, whatever else it says.
+fn read_service(mail: &Mail, annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> ReadingOutcome {
+    if let Some(task) = plan_invoice_task(mail, annotated, base) {
+        let reason = format!("something is to be paid: “{}”", truncate_at_word(&task.evidence, 120));
+        return ReadingOutcome::with_tasks(vec![task], reason, THRESHOLD);
+    }
+    let Some(scored) = service::find_act(annotated, base) else {
+        return ReadingOutcome::without_task(NoTask::Notification, "a notification that asks for nothing", 0.0);
+    };
+    let task = plan_task(scored, true, mail, annotated, base);
+    let reason = format!("a service wants something of you: “{}”", truncate_at_word(scored.sentence.raw, 120));
+    ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail))
+}
+
 fn read_ordinary_mail(
     mail: &Mail,
     annotated: &AnnotatedMail<'_>,
@@ -206,8 +263,13 @@ fn read_ordinary_mail(
     if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
         let said = truncate_at_word(deciding.sentence.raw, 120);
         let reason = format!("asks for something: “{said}” ({})", deciding.strongest_signals().join(", "));
-        let tasks = asking.iter().map(|scored| plan_task(scored, asking.len() == 1, mail, annotated, base)).collect();
+        let planned = asking.iter().map(|scored| plan_task(scored, asking.len() == 1, mail, annotated, base));
+        let mut tasks: Vec<_> = planned.collect();
+        join_receipt_with_question(&mut tasks, annotated, mail);
         return ReadingOutcome::with_tasks(tasks, reason, score);
+    }
+    if let Some(whom) = annotated.addressing.asks_instead() {
+        return ReadingOutcome::without_task(NoTask::Fyi, format!("it asks {whom}"), score);
     }
     read_stated_deadline(mail, annotated, base)
         .or_else(|| read_implied_request(mail, annotated, base, scores))
@@ -226,10 +288,14 @@ fn read_implied_request(
         PredictedClass::Wants => (Head::Wants, true),
         _ => (Head::Wants, false),
     };
-    if !wants || annotated.has(Feature::NoAction) {
+    if !wants
+        || annotated.has(Feature::NoAction)
+        || annotated.is_one_sentence()
+        || annotated.order_to_program().is_some()
+    {
         return None;
     }
-    let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
+    let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4;
     let strongest = annotated
         .sentences
         .iter()
@@ -254,12 +320,14 @@ fn explain_no_request(annotated: &AnnotatedMail<'_>) -> String {
 }
 
 fn highest_request_score(annotated: &AnnotatedMail<'_>, lean: f64) -> f64 {
-    let asking = annotated.sentences.iter().filter(|scored| !scored.is_courtesy());
-    asking.map(|scored| logistic(scored.logit_in_mail + lean)).fold(0.0, f64::max)
+    let asking = annotated.sentences.iter().filter(|scored| !annotated.is_courtesy(scored));
+    asking.map(|scored| logistic(annotated.request_logit(scored, lean))).fold(0.0, f64::max)
 }
 
 /// A request in so many words is never overruled by the rest of the mail alone.
 const MAX_REQUEST_BIAS: f64 = 2.0;
+/// What every sentence of a mail is given: a request that is missed costs more than one that is shown in vain.
+const REQUEST_BIAS: f64 = 0.25;
 
 /// What the mail as a whole says for or against a request in it.
 fn compute_request_bias(
@@ -275,14 +343,14 @@ fn compute_request_bias(
         (copied, -0.4),
         (crowd, -0.6),
         (context.known_contact || context.thread_mine, 0.2),
-        (annotated.has(Feature::NoAction), -1.5),
+        (annotated.has(Feature::NoAction), -2.5),
         (annotated.has(Feature::Fyi) || annotated.subject.starts_with("fw"), -0.4),
         (annotated.count(Feature::Advert) >= 2, -1.0),
         (annotated.count(Feature::Spam) >= 2, -1.0),
         (annotated.has(Feature::Urgent) && !annotated.has(Feature::Calm), 0.3),
     ];
     let parts: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    parts + (scores.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
+    REQUEST_BIAS + parts + (scores.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
 }
 
 /// "The application is due on Friday" asks without asking.

@@ -6,7 +6,7 @@ use super::read::{ReadContext, read};
 use crate::model::{Address, Mail, Me};
 use crate::reading::sentence::score::THRESHOLD;
 
-fn me() -> Me {
+pub(super) fn me() -> Me {
     let time = |hour| NaiveTime::from_hms_opt(hour, 0, 0).unwrap();
     Me {
         names: vec!["Alex Green".into()],
@@ -16,6 +16,7 @@ fn me() -> Me {
         work_end: time(18),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        decline: String::new(),
         senders: std::collections::HashMap::new(),
         languages: vec!["en".into()],
     }
@@ -41,7 +42,10 @@ pub(super) fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
 pub(super) fn check(mail: &Mail, expected: &[&str]) {
     let me = me();
     let now = "2026-06-16T09:00:00Z".parse().unwrap();
-    let reading = read(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
+    let reading = read(
+        mail,
+        &ReadContext { me: &me, now, known_contact: false, thread_mine: false, second_reading: &[], is_genuine: false },
+    );
     let tasks = reading.tasks.iter().map(|task| format!("{}: {}", task.kind, task.objective));
     let got: Vec<_> = tasks.chain(reading.no_task.map(|no_task| no_task.to_string())).collect();
     assert_eq!(got, expected, "{} {}", reading.reason, mail.text);
@@ -65,7 +69,7 @@ fn letters() {
         (
             "Fair",
             "Please book the van for Monday. Could you also print the price list?",
-            &["request: Book the van for Monday", "request: Print the price list"],
+            &["request: Book the van for Monday (Fair)", "request: Print the price list (Fair)"],
         ),
         ("Lunch", "Do you want to get together for lunch on Thursday?", &["meeting: Schedule lunch with Dana"]),
         ("Alarm", "URGENT! Lose weight with herbal pills, no prescription. Order now!", &["spam"]),
@@ -74,7 +78,7 @@ fn letters() {
         (
             "Bill",
             "Could you send me the invoice 2041 for the EUR 90.00?",
-            &["request: Send the invoice 2041 for the EUR 90.00 to Dana"],
+            &["request: Send the invoice 2041 for the EUR 90.00 to Dana (Bill)"],
         ),
     ] {
         check(&mail(DANA, YOU, subject, text), expected);
@@ -106,7 +110,7 @@ fn each_thing_asked_is_one_task() {
         ("He wrote to Tom: \"please send me everything again\" and Tom did.", &["fyi"]),
         ("The report is attached. Happy to discuss. Let me know if you have any questions.", &["fyi"]),
         ("שלחתי ללקוח את הקובץ, אני אטפל בהמשך.", &["fyi"]),
-        ("תעברי על החוזה ותשלחי לי הערות.", &["request: תעברי על החוזה ותשלחי לDana הערות"]),
+        ("תעברי על החוזה ותשלחי לי הערות.", &["request: לעבור על החוזה ולשלוח לDana הערות"]),
         ("הוא כתב לתום: \"אנא שלח לי הכול שוב\" ותום שלח.", &["fyi"]),
     ] {
         check(&mail(DANA, YOU, "News", text), expected);
@@ -133,7 +137,7 @@ fn machines_and_lists() {
     check(&listed("Alex, could you test the release candidate?"), &["request: Test the release candidate"]);
     let direct = Mail { references: vec!["<1@x>".into()], ..listed("Could you test it on the old machine?") };
     let direct = Mail { to: vec![address(YOU)], ..direct };
-    check(&direct, &["request: Test it on the old machine"]);
+    check(&direct, &["request: Test it on the old machine (Release)"]);
     let cancelled = crate::model::mail::Invite { method: "CANCEL".into(), ..Default::default() };
     check(&Mail { invite: Some(cancelled), ..mail(DANA, YOU, "Gone", "Cancelled") }, &["notification"]);
 }
@@ -199,8 +203,14 @@ fn what_is_not_read_is_said_to_be_so() {
     check(&Mail { list_id: Some("dev".into()), ..letter.clone() }, &["bulk"]);
     check(&Mail { from: address("no-reply@app.example"), ..letter.clone() }, &["notification"]);
     let me = Me { languages: vec!["de".into()], ..me() };
-    let context =
-        ReadContext { me: &me, now: "2026-06-16T09:00:00Z".parse().unwrap(), known_contact: false, thread_mine: false };
+    let context = ReadContext {
+        me: &me,
+        now: "2026-06-16T09:00:00Z".parse().unwrap(),
+        known_contact: false,
+        thread_mine: false,
+        second_reading: &[],
+        is_genuine: false,
+    };
     let reading = read(&letter, &context);
     assert_eq!((reading.language.as_str(), reading.reason.as_str()), ("pl", "in Polish, which is not read"));
     assert_eq!(reading.tasks[0].objective, "„Raport kwartalny“ lesen (auf Polnisch)");
@@ -209,8 +219,14 @@ fn what_is_not_read_is_said_to_be_so() {
 #[test]
 fn reading_twice_reads_the_same() {
     let me = me();
-    let context =
-        ReadContext { me: &me, now: "2026-06-16T09:00:00Z".parse().unwrap(), known_contact: true, thread_mine: false };
+    let context = ReadContext {
+        me: &me,
+        now: "2026-06-16T09:00:00Z".parse().unwrap(),
+        known_contact: true,
+        thread_mine: false,
+        second_reading: &[],
+        is_genuine: false,
+    };
     let mail = mail(DANA, YOU, "Report", "Could you send me the report by Friday?");
     assert_eq!(read(&mail, &context), read(&mail, &context));
 }
@@ -224,9 +240,9 @@ proptest::proptest! {
     ) {
         let me = me();
         let now = "2026-06-16T09:00:00Z".parse().unwrap();
-        let reading = read(&mail(DANA, YOU, &subject, &text), &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
+        let reading = read(&mail(DANA, YOU, &subject, &text), &ReadContext { me: &me, now, known_contact: false, thread_mine: false, second_reading: &[], is_genuine: false });
         for task in &reading.tasks {
-            assert!(!task.objective.is_empty() && task.objective.chars().count() <= 120, "{}", task.objective);
+            assert!(!task.objective.is_empty() && task.objective.chars().count() <= 160, "{}", task.objective);
         }
         assert!((0.0..=1.0).contains(&reading.urgency) && (0.0..=1.0).contains(&reading.score));
     }

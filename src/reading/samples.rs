@@ -24,6 +24,7 @@ fn me() -> Me {
         work_end: NaiveTime::from_hms_opt(18, 0, 0).unwrap(),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        decline: String::new(),
         senders: std::collections::HashMap::new(),
         languages: vec!["en".into(), "he".into()],
     }
@@ -130,7 +131,17 @@ fn read_sample(name: &str) -> Reading {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples").join(format!("{name}.eml"));
     let mail = parse(&fill_placeholders(&std::fs::read_to_string(file).unwrap()));
     let me = me();
-    read(&mail, &ReadContext { me: &me, now: NOW.parse().unwrap(), known_contact: false, thread_mine: false })
+    read(
+        &mail,
+        &ReadContext {
+            me: &me,
+            now: NOW.parse().unwrap(),
+            known_contact: false,
+            thread_mine: false,
+            second_reading: &[],
+            is_genuine: false,
+        },
+    )
 }
 
 /// "kind: objective | deadline" per task, or the reason there is none.
@@ -148,7 +159,9 @@ const TABLE: &[(&str, &[&str])] = &[
     ("03-invoice", &["invoice: Pay invoice 2041 to Acme (EUR 1,250.00) | 2026-11-26"]),
     (
         "04-bank-alert",
-        &["alert: Check the alert from MyBank: We declined a payment of EUR 480.00 at an electronics shop"],
+        &[
+            "alert: Check the alert from MyBank: We declined a payment of EUR 480.00 at an electronics shop because of unusual activity on your card ending in 4417",
+        ],
     ),
     (
         "05-deadline",
@@ -156,31 +169,31 @@ const TABLE: &[(&str, &[&str])] = &[
             "deadline: Meet the deadline: The deadline for the travel grant application is Saturday 21 November 2026 at 17:00 | 2026-11-21T17:00:00+01:00",
         ],
     ),
-    ("06-question", &["question: Answer Tom Baker: When will you be back at the house"]),
+    ("06-question", &["question: Answer Tom Baker: “When will you be back at the house?” (Keys)"]),
     ("07-newsletter", &["no task: bulk"]),
     ("08-receipt", &["no task: receipt"]),
     ("09-list-thread", &["no task: bulk"]),
     (
         "10-list-thread-reply",
-        &["request: Run the load test against option two and post the numbers by Friday | 2026-11-20"],
+        &[
+            "request: Run the load test against option two and post the numbers by Friday (Tile server for the next release) | 2026-11-20",
+        ],
     ),
     ("11-invitation", &["invitation: Answer Lena Hoffmann's invitation: Website kick-off | 2026-11-19T09:00:00Z"]),
     ("12-hebrew-request", &["request: לשלוח לדנה לוי את דוח ההוצאות עד יום חמישי | 2026-11-19"]),
-    ("13-hebrew-meeting", &["meeting: לקבוע פגישה (30m) עם יוסי כהן | 2026-11-27"]),
+    ("13-hebrew-meeting", &["meeting: לקבוע פגישה (30m) עם יוסי כהן (ביקור בדירה) | 2026-11-27"]),
     (
         "14-html-only",
-        &[
-            "request: Confirm the colours by tomorrow 12:00, otherwise the press slot is gone | 2026-11-17T12:00:00+01:00",
-        ],
+        &["request: Confirm the colours by tomorrow 12:00 (Proof of your poster) | 2026-11-17T12:00:00+01:00"],
     ),
     (
         "15-two-requests",
         &[
-            "request: Book the van for Sunday 22 November 2026 | 2026-11-22",
-            "request: Send the price list as a PDF to Maria Santos",
+            "request: Book the van for Sunday 22 November 2026 (Two things before the fair) | 2026-11-22",
+            "request: Send the price list as a PDF to Maria Santos (Two things before the fair)",
         ],
     ),
-    ("16-phishing", &["alert: Check the alert from MyBank: your account will be closed within 24 hours"]),
+    ("16-phishing", &["no task: phishing"]),
     ("17-injection", &["request: Confirm the delivery address for the crate of tiles"]),
     ("18-fyi", &["no task: fyi"]),
     (
@@ -192,7 +205,9 @@ const TABLE: &[(&str, &[&str])] = &[
     ("20-thank-you", &["no task: fyi"]),
     (
         "21-review-attachment",
-        &["review: Review the contract and send Hannah Cole your comments by Friday 20 November 2026 | 2026-11-20"],
+        &[
+            "review: Review the contract and send Hannah Cole your comments by Friday 20 November 2026 (Draft of the lease) | 2026-11-20",
+        ],
     ),
     ("22-self-note", &["reminder: Renew the passport by Friday 27 November 2026 | 2026-11-27"]),
 ];

@@ -67,14 +67,24 @@ fn money_and_time() {
     let invoice = |facts: &mut Facts| facts.kind = FactsKind::Task(TaskKind::Invoice);
     check("an invoice by its kind", invoice, Med, "invoice");
     check("an invoice by its words", |facts| facts.objective = "Pay invoice 4711".into(), Med, "bookkeeping");
-    for (hours, level, rule) in [
-        (-5, High, "due-within-a-day"),
-        (24, High, "due-within-a-day"),
-        (25, Med, "due-within-three-days"),
-        (73, Low, "default"),
+    for (hours, urgency, level, rule) in [
+        (-30, 0.6, Med, "due-within-three-days"),
+        (-5, 0.6, High, "due-within-a-day"),
+        (24, 0.6, High, "due-within-a-day"),
+        (24, 0.2, Med, "due-within-three-days"),
+        (25, 0.6, Med, "due-within-three-days"),
+        (73, 0.6, Low, "default"),
+        (-30, 0.85, High, "fuzzy-urgency"),
+        (-80, 0.85, Med, "due-within-three-days"),
+        (15 * 24, 0.95, Med, "urgent-later"),
+        (-80, 0.95, High, "at-stake"),
+        (100, 0.95, High, "fuzzy-urgency"),
     ] {
-        let due = |facts: &mut Facts| facts.due_at = Some(now().plus(Duration::hours(hours)));
-        check(&format!("due in {hours} hours"), due, level, rule);
+        let due = |facts: &mut Facts| {
+            facts.due_at = Some(now().plus(Duration::hours(hours)));
+            facts.urgency = urgency;
+        };
+        check(&format!("due in {hours} hours, urgency {urgency}"), due, level, rule);
     }
     check("a meeting", |facts| facts.kind = FactsKind::Task(TaskKind::Meeting), Med, "meeting");
     check("urgent words", |facts| facts.urgency = 0.8, High, "fuzzy-urgency");

@@ -31,6 +31,8 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0016_reminders", include_str!("../../migrations/0016_reminders.sql")),
     ("0017_types", include_str!("../../migrations/0017_types.sql")),
     ("0018_words", include_str!("../../migrations/0018_words.sql")),
+    ("0019_warnings", include_str!("../../migrations/0019_warnings.sql")),
+    ("0020_drafts", include_str!("../../migrations/0020_drafts.sql")),
 ];
 
 /// Migrates the database to the newest schema. Before each step on a database with content, a copy goes to `backups`.

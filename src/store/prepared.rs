@@ -15,7 +15,7 @@ use crate::{
 use crate::{
     document::{int8_vector, snippet},
     followup::fingerprint,
-    model::{Change, Fingerprint, Mail, RunState, Task, TaskContext},
+    model::{Change, Fingerprint, Mail, RunState, Task},
 };
 
 /// The number of characters of a mail that are indexed. The beginning is enough to find a long mail again.
@@ -150,14 +150,9 @@ fn embed_snippets(pieces: &[String], embed: Option<&EmbedFn>) -> PreparedVectors
     }
 }
 
-/// Returns the index tokens of a task: its objective, person and description.
+/// Returns the index tokens of a task: its objective, and what is known about it.
 pub(super) fn tokenise_task(task: &Task) -> String {
-    let TaskContext { person, description, .. } = &task.context;
-    tokenise_texts(&[
-        &task.objective,
-        person.as_deref().unwrap_or_default(),
-        description.as_deref().unwrap_or_default(),
-    ])
+    tokenise_texts(&[&task.objective, &snippet::context_text(&task.context)])
 }
 
 /// Returns the index tokens of a mail: its subject, sender and the beginning of its text.

@@ -19,7 +19,7 @@ use super::{
         request,
         run::{self, model_call},
         setting,
-        task::{self, reminder},
+        task::{self, reminder, task_update},
     },
 };
 use crate::model::{
@@ -119,6 +119,15 @@ pub enum Write {
     RecordUndo {
         action_id: ActionId,
         done: bool,
+        who: Actor,
+        at: Instant,
+    },
+    /// Records that the mailbox has no draft of a voided effect any more.
+    EndDraftCleanup {
+        action_id: ActionId,
+    },
+    /// Ends the open tasks about meetings whose time has passed.
+    EndPastMeetings {
         at: Instant,
     },
     /// Leaves a request for the running daemon.
@@ -209,6 +218,8 @@ impl Write {
         "pause",
         "epoch",
         "undo",
+        "draft_cleanup",
+        "meetings_over",
         "ask",
         "answer",
         "reminders_shown",
@@ -254,6 +265,8 @@ impl Write {
             Self::SetPaused { .. } => "pause",
             Self::StartEpoch { .. } => "epoch",
             Self::RecordUndo { .. } => "undo",
+            Self::EndDraftCleanup { .. } => "draft_cleanup",
+            Self::EndPastMeetings { .. } => "meetings_over",
             Self::AddRequest { .. } => "ask",
             Self::UpdateRequest { .. } => "answer",
             Self::MarkRemindersShown { .. } => "reminders_shown",
@@ -333,7 +346,11 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::DeferRun { run_id, reason, until, at }, _) => run::defer(session, *run_id, reason, *until, *at),
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
         (Write::StartEpoch { epoch, reason, at }, _) => epoch::start_epoch(session, *epoch, reason, *at),
-        (Write::RecordUndo { action_id, done, at }, _) => journal::record_undo(session, *action_id, *done, *at),
+        (Write::RecordUndo { action_id, done, who, at }, _) => {
+            journal::record_undo(session, *action_id, *done, *who, *at)
+        }
+        (Write::EndDraftCleanup { action_id }, _) => journal::end_draft_cleanup(session, *action_id),
+        (Write::EndPastMeetings { at }, _) => task_update::end_past_meetings(session, *at),
         (Write::AddRequest { kind, at }, _) => return request::add_request(session, *kind, *at).map(Receipt::Number),
         (Write::UpdateRequest { request, answer }, _) => request::update_request(session, *request, answer.as_deref()),
         (Write::MarkRemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),

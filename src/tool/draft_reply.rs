@@ -1,23 +1,29 @@
-//! `draft_reply`: a draft of an answer for the person to finish, in the language of the mail.
+//! `draft_reply`: a draft of an answer, in the language of the mail, where there is something true and useful to say.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::{
     ReplyWording, Tool, ToolError, ToolInput, ToolOutcome,
-    message::{
-        OutgoingMessage, add_greeting_and_closing, format_time_span, missing_address_outcome, phrases, reply_subject,
-        signature,
-    },
+    answer::{KnownAnswer, find_answer, has_answer},
+    letter::{LetterWording, Tone, begin_letter, complete_letter, find_tone, signature},
+    message::{OutgoingMessage, format_time_span, missing_address_outcome, reply_subject},
 };
 use crate::model::{
-    Address, Effect, Mail, Me,
-    action::{Argument, ComposedMessage, Origin},
+    Address, Effect, Mail, Me, Task,
+    action::{Argument, Origin},
     ids::sha256_hex,
+    task::{ANSWER_MAIL, SEND_REPLY},
 };
 
 /// The field of a draft's output that says whose words it holds, where they are not the program's own.
 pub(super) const WORDED_BY: &str = "worded_by";
+/// The field of a draft's output which says that the person has to add something before it can be sent.
+pub(super) const INCOMPLETE: &str = "incomplete";
+
+/// The outcome where only the person can answer: no draft, and a step of theirs.
+pub(super) const ONLY_PERSON_ANSWERS: ToolOutcome =
+    ToolOutcome::ReplacedBy { steps: &["draft_reply", SEND_REPLY], step: ANSWER_MAIL };
 
 /// Requests a draft in the drafts folder. Nothing is sent.
 pub(super) struct DraftReply;
@@ -31,19 +37,24 @@ impl Tool for DraftReply {
         true
     }
 
+    fn writes_letter(&self, task: &Task) -> bool {
+        writes_reply(task)
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = missing_address_outcome(input).filter(|_| Me::is_placeholder_sender(input.own)) {
             return Ok(yours);
         }
         let mail = mail_to_answer(input)?;
-        let (body, origin) = match input.wording {
-            Some(words) => (model_worded_body(input, words), Origin::Model),
-            None => (template_body(input, mail), Origin::Template),
+        let (known, origin) = match input.wording {
+            Some(words) => (Some(worded_answer(model_worded_body(input, words))), Origin::Model),
+            None => (template_answer(input, mail), Origin::Template),
         };
+        let Some(known) = known else { return Ok(ONLY_PERSON_ANSWERS) };
         let message = OutgoingMessage {
             to: reply_recipients(mail),
             subject: reply_subject(&mail.subject),
-            body,
+            body: known.text,
             in_reply_to: Some(mail),
             calendar: None,
         }
@@ -54,9 +65,13 @@ impl Tool for DraftReply {
             "action": input.idempotency_key,
             "sha256": sha256_hex(message.mime.as_bytes()),
         });
-        if let (Value::Object(fields), Origin::Model) = (&mut output, origin) {
-            fields.insert(WORDED_BY.into(), json!(origin));
-        }
+        let mut add = |name: &str, value: Option<Value>| {
+            if let (Value::Object(fields), Some(value)) = (&mut output, value) {
+                fields.insert(name.into(), value);
+            }
+        };
+        add(WORDED_BY, (origin == Origin::Model).then(|| json!(origin)));
+        add(INCOMPLETE, (!known.is_whole).then_some(Value::Bool(true)));
         let arguments = [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
         Ok(ToolOutcome::request_effect(Effect::Draft { message }, output, &arguments))
     }
@@ -76,24 +91,35 @@ pub(super) fn reply_recipients(mail: &Mail) -> Vec<Address> {
     if mail.reply_to.is_empty() { vec![mail.from.clone()] } else { mail.reply_to.clone() }
 }
 
-/// Returns an answer in the program's fixed words: the proposed times, or a gap for the person's own words.
-pub(super) fn template_body(input: &ToolInput<'_>, mail: &Mail) -> String {
-    let phrases = phrases(input);
+/// Returns whether the task tells that there will be something to write in an answer.
+pub(super) fn writes_reply(task: &Task) -> bool {
+    task.tool_output.as_ref().is_some_and(|output| output.contains_key("propose_time_slots")) || has_answer(task)
+}
+
+/// Returns an answer in the program's fixed words: the proposed times, or what is known. None where only the person can
+/// answer.
+pub(super) fn template_answer(input: &ToolInput<'_>, mail: &Mail) -> Option<KnownAnswer> {
+    let tone = find_tone(input, mail.from.name.as_deref());
+    let known = proposed_slots(input, &tone).or_else(|| find_answer(input, mail, &tone))?;
+    Some(KnownAnswer { text: complete_letter(input, &tone, &known.text), ..known })
+}
+
+fn proposed_slots(input: &ToolInput<'_>, tone: &Tone) -> Option<KnownAnswer> {
     let slots = proposed_slot_lines(input);
-    let middle = if slots.is_empty() {
-        let asked = input.task.context.more.get("evidence").and_then(Value::as_str).unwrap_or(&input.task.objective);
-        format!("{}\n\n> {}\n\n{}", phrases.about, asked.replace('\n', " "), ComposedMessage::GAP)
-    } else {
-        format!("{}\n\n{}", phrases.slots, slots.join("\n"))
-    };
-    add_greeting_and_closing(input, mail.from.name.as_deref(), &middle)
+    let phrase = LetterWording::of(&input.facts.language).phrase_for("slots", tone.is_familiar);
+    let text = format!("{}\n\n{}", begin_letter(tone, phrase), slots.join("\n"));
+    (!slots.is_empty()).then(|| worded_answer(text))
+}
+
+const fn worded_answer(text: String) -> KnownAnswer {
+    KnownAnswer { text, is_whole: true }
 }
 
 /// Returns an answer in a model's words. The proposed times and the signature are the program's own.
 fn model_worded_body(input: &ToolInput<'_>, words: &ReplyWording) -> String {
     let slots = proposed_slot_lines(input);
     let times = if slots.is_empty() { String::new() } else { format!("\n\n{}", slots.join("\n")) };
-    format!("{}\n\n{}{times}\n\n{}\n{}\n", words.greeting, words.text, words.closing, signature(input))
+    format!("{}\n\n{}{times}\n\n{}\n{}\n", words.greeting, words.text, words.closing, signature(input, None))
 }
 
 /// Returns the times that an earlier step found, one line each.

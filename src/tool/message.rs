@@ -9,6 +9,7 @@ use mail_builder::{
 };
 use mail_parser::MimeHeaders as _;
 
+pub(super) use super::letter::add_greeting_and_closing;
 use super::{ToolError, ToolInput, ToolOutcome};
 use crate::model::{Address, Attachment, Instant, Mail, action::ComposedMessage, ids::sha256_hex};
 
@@ -146,59 +147,6 @@ where
     let day =
         if matches!(input.facts.language.as_str(), "he" | "de") { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
     format!("{}–{}", start.format(day), end.format("%H:%M (UTC%:z)"))
-}
-
-/// The fixed phrases of a message in one language.
-pub(super) struct Phrases {
-    hello: &'static str,
-    thanks: &'static str,
-    pub(super) slots: &'static str,
-    pub(super) about: &'static str,
-    pub(super) forwarded: &'static str,
-}
-
-const ENGLISH: Phrases = Phrases {
-    hello: "Hello",
-    thanks: "Best regards,",
-    slots: "Thank you for your mail. Any of these times would suit me:",
-    about: "Thank you for your mail. You asked:",
-    forwarded: "Forwarded message from",
-};
-const GERMAN: Phrases = Phrases {
-    hello: "Guten Tag",
-    thanks: "Mit freundlichen Grüßen",
-    slots: "Vielen Dank für Ihre Mail. Mir würde jeder dieser Termine passen:",
-    about: "Vielen Dank für Ihre Mail. Es ging um:",
-    forwarded: "Weitergeleitete Nachricht von",
-};
-const HEBREW: Phrases = Phrases {
-    hello: "שלום",
-    thanks: "בברכה,",
-    slots: "תודה על המייל. המועדים הבאים נוחים לי:",
-    about: "תודה על המייל. ביקשת:",
-    forwarded: "הודעה שהועברה מאת",
-};
-
-pub(super) fn phrases(input: &ToolInput<'_>) -> &'static Phrases {
-    match input.facts.language.as_str() {
-        "he" => &HEBREW,
-        "de" => &GERMAN,
-        _ => &ENGLISH,
-    }
-}
-
-/// Returns the words with a greeting above and a signature below.
-pub(super) fn add_greeting_and_closing(input: &ToolInput<'_>, name: Option<&str>, words: &str) -> String {
-    let phrases = phrases(input);
-    let name = name.unwrap_or("").trim();
-    let greeting = if name.is_empty() { format!("{},", phrases.hello) } else { format!("{} {name},", phrases.hello) };
-    format!("{greeting}\n\n{words}\n\n{}\n{}\n", phrases.thanks, signature(input))
-}
-
-/// Returns the configured signature, else the name or address of the person.
-pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
-    let me = input.me;
-    if me.signature.is_empty() { me.default_signature(input.own) } else { &me.signature }
 }
 
 /// Leaves the step to the person while the configuration names no address of theirs. Nothing is sent in the name of

@@ -3,10 +3,12 @@
 //! A tool is a pure function of its input. It does nothing itself: it returns an output, or requests an effect that
 //! goes through `policy` and the outbox.
 
+mod answer;
 mod create_folder;
 mod draft_reply;
 mod invite;
 mod label;
+mod letter;
 mod message;
 mod propose_time_slots;
 mod record_invoice;
@@ -14,6 +16,7 @@ pub mod remind;
 mod send;
 mod summarise_thread;
 
+pub use answer::say_when;
 pub use message::rewrite_message;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +40,8 @@ pub struct ToolInput<'a> {
     pub busy_times: &'a BusyTimes,
     /// What the calendar has under the UID of the invitation; only for tools that ask for it.
     pub in_calendar: &'a CalendarLookup,
+    /// What the person wrote to the mail's sender before, newest first; only for tools that ask for it.
+    pub letters: &'a [OwnLetter],
     /// A model's words; only for tools that accept them.
     pub wording: Option<&'a ReplyWording>,
     pub me: &'a Me,
@@ -61,6 +66,15 @@ pub struct ThreadMail {
     pub from: String,
     pub at: Option<Instant>,
     pub text: String,
+}
+
+/// A mail that the person wrote, as far as it shows how they greet and sign.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnLetter {
+    /// The beginning of the text.
+    pub text: String,
+    /// The closing and the signature.
+    pub ending: String,
 }
 
 /// When the person is busy, as far as it is known.
@@ -88,6 +102,8 @@ pub enum ToolOutcome {
     Effect(Box<RequestedEffect>),
     /// Only the person can do the step; the text says why.
     LeftToPerson(String),
+    /// There is nothing for the tool to do: these open steps give way to one of the person.
+    ReplacedBy { steps: &'static [&'static str], step: &'static str },
 }
 
 /// An effect that a tool requests. Whether it happens is decided by the policy and, where that asks, by a person.
@@ -129,6 +145,11 @@ pub trait Tool: Send + Sync {
 
     /// Returns whether the tool needs to know what the calendar has under the UID of the mail's invitation.
     fn reads_invited_events(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the tool writes a letter for this task, and so needs to know how the person writes to its sender.
+    fn writes_letter(&self, _task: &Task) -> bool {
         false
     }
 

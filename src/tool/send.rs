@@ -5,21 +5,27 @@ use serde_json::{Value, json};
 
 use super::{
     Tool, ToolError, ToolInput, ToolOutcome,
-    draft_reply::{WORDED_BY, mail_to_answer, reply_recipients, template_body},
-    message::{OutgoingMessage, add_greeting_and_closing, missing_address_outcome, phrases, reply_subject},
+    draft_reply::{INCOMPLETE, ONLY_PERSON_ANSWERS, WORDED_BY, mail_to_answer, reply_recipients, template_answer},
+    letter::LetterWording,
+    message::{OutgoingMessage, add_greeting_and_closing, missing_address_outcome, reply_subject},
 };
 use crate::model::{
-    ActionId, Address, Effect,
+    ActionId, Address, Effect, Task,
     action::{Argument, ComposedMessage, Origin, ReplacedDraft, SendKind},
-    task::INSTRUCTION,
+    task::{INSTRUCTION, SEND_REPLY},
 };
 
-/// Requests a reply: in the person's own words if they gave any, else the draft of an earlier step.
+/// Requests a reply: in the person's own words if they gave any, else the draft of an earlier step. A draft that says only
+/// a part of the answer is left for the person.
 pub(super) struct SendReply;
 
 impl Tool for SendReply {
     fn name(&self) -> &'static str {
-        "send_reply"
+        SEND_REPLY
+    }
+
+    fn writes_letter(&self, _task: &Task) -> bool {
+        true
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
@@ -27,15 +33,23 @@ impl Tool for SendReply {
             return Ok(yours);
         }
         let mail = mail_to_answer(input)?;
+        // A promise is kept to whom it was made.
+        let to = if input.me.is_me(&mail.from) { mail.to.clone() } else { reply_recipients(mail) };
+        let name = to.first().and_then(|to| to.name.as_deref()).or(mail.from.name.as_deref());
         let draft = input.task.tool_output.as_ref().and_then(|output| output.get("draft_reply"));
         let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
+        let is_incomplete = draft.is_some_and(|draft| draft.get(INCOMPLETE).is_some());
         let (body, origin) = match (instruction(input), drafted) {
-            (Some(words), _) => (add_greeting_and_closing(input, mail.from.name.as_deref(), words), Origin::Person),
+            (Some(words), _) => (add_greeting_and_closing(input, name, words), Origin::Person),
+            (None, _) if is_incomplete => return Ok(ONLY_PERSON_ANSWERS),
             (None, Some(drafted)) => (drafted.to_owned(), draft.map_or(Origin::Template, draft_origin)),
-            (None, None) => (template_body(input, mail), Origin::Template),
+            (None, None) => match template_answer(input, mail).filter(|known| known.is_whole) {
+                Some(known) => (known.text, Origin::Template),
+                None => return Ok(ONLY_PERSON_ANSWERS),
+            },
         };
         let message = OutgoingMessage {
-            to: reply_recipients(mail),
+            to,
             subject: reply_subject(&mail.subject),
             body,
             in_reply_to: Some(mail),
@@ -121,8 +135,12 @@ impl Tool for Forward {
         let to = named_recipients(&requested)?;
         let quoted: String = mail.text.lines().map(|line| format!("> {line}\n")).collect();
         let words = instruction(input).unwrap_or_default();
-        let words =
-            format!("{words}\n\n{} {} <{}>:\n{quoted}", phrases(input).forwarded, mail.from.label(), mail.from.addr);
+        let words = format!(
+            "{words}\n\n{} {} <{}>:\n{quoted}",
+            LetterWording::of(&input.facts.language).phrase("forwarded"),
+            mail.from.label(),
+            mail.from.addr
+        );
         let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), words.trim());
         let subject = format!("Fwd: {}", mail.subject);
         let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None }.compose(input)?;

@@ -1,7 +1,7 @@
 use chrono::{NaiveTime, Weekday};
 use serde_json::{Value, json};
 
-use super::{BusyTimes, Registry, ThreadMail, ToolInput, ToolOutcome};
+use super::{BusyTimes, OwnLetter, Registry, ThreadMail, ToolInput, ToolOutcome};
 use crate::{
     model::{Address, Addressed, Effect, Facts, FactsKind, Instant, Mail, Me, Task, TaskKind, UrgencyOrigin},
     source::CalendarLookup,
@@ -20,12 +20,13 @@ pub(super) fn me() -> Me {
         work_end: NaiveTime::from_hms_opt(17, 0, 0).unwrap(),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        decline: String::new(),
         senders: std::collections::HashMap::new(),
         languages: vec!["en".into()],
     }
 }
 
-fn facts(kind: TaskKind, due: Option<&str>) -> Facts {
+pub(super) fn facts(kind: TaskKind, due: Option<&str>) -> Facts {
     Facts {
         sender: "dana@work.example".into(),
         sender_domain: "work.example".into(),
@@ -47,7 +48,7 @@ fn facts(kind: TaskKind, due: Option<&str>) -> Facts {
     }
 }
 
-fn task(objective: &str, output: Value) -> Task {
+pub(super) fn task(objective: &str, output: Value) -> Task {
     serde_json::from_value(json!({
         "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "email:1", "objective": objective,
         "priority": "low", "status": "READY", "last_updated": "2025-06-23T03:15:00Z", "context": {"person": "Dana", "currency": "EUR"},
@@ -57,6 +58,16 @@ fn task(objective: &str, output: Value) -> Task {
 }
 
 fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutcome {
+    run_with(tool, task, facts, mail, &[])
+}
+
+pub(super) fn run_with(
+    tool: &str,
+    task: &Task,
+    facts: &Facts,
+    mail: Option<&Mail>,
+    letters: &[OwnLetter],
+) -> ToolOutcome {
     let thread = [ThreadMail { from: "Dana".into(), at: None, text: "Numbers are in. More later.".into() }];
     let me = me();
     // A Friday, 10:00 in Berlin.
@@ -69,6 +80,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutco
         thread: &thread,
         busy_times: &agenda,
         in_calendar: &CalendarLookup::NoCalendar,
+        letters,
         wording: None,
         me: &me,
         own: "you@home.example",
@@ -151,6 +163,52 @@ fn a_draft_threads_and_carries_the_proposed_times() {
         run("draft_reply", &task("Meet", Value::Null), &facts(TaskKind::Meeting, None), Some(&mail)),
         "every byte is fixed"
     );
+}
+
+#[test]
+fn nothing_is_drafted_where_nothing_is_known() {
+    let mail = Mail {
+        from: Address { name: Some("Dana".into()), addr: "dana@work.example".into() },
+        subject: "Keys".into(),
+        text: "When will you be back?".into(),
+        ..Mail::default()
+    };
+    for tool in ["draft_reply", "send_reply"] {
+        let outcome = run(tool, &task("Answer Dana", Value::Null), &facts(TaskKind::Question, None), Some(&mail));
+        let expected = ToolOutcome::ReplacedBy { steps: &["draft_reply", "send_reply"], step: "answer_mail" };
+        assert_eq!(outcome, expected, "{tool}");
+    }
+}
+
+#[test]
+fn a_receipt_is_confirmed_with_the_names_of_the_files() {
+    let file = |name: &str| crate::model::Attachment {
+        name: name.into(),
+        content_type: "application/pdf".into(),
+        size: 1,
+        sha256: String::new(),
+    };
+    let mail = Mail {
+        from: Address { name: Some("Dana".into()), addr: "dana@work.example".into() },
+        subject: "Application".into(),
+        text: "Please confirm receipt.\n\nDana".into(),
+        attachments: vec![file("cv.pdf"), file("plan.pdf")],
+        ..Mail::default()
+    };
+    for (asked, is_incomplete) in [("receipt", false), ("receipt_and_more", true)] {
+        let mut task = task("Confirm", Value::Null);
+        task.context.more.insert("asked".into(), json!(asked));
+        let ToolOutcome::Effect(requested) = run("draft_reply", &task, &facts(TaskKind::Question, None), Some(&mail))
+        else {
+            panic!("a receipt can be confirmed");
+        };
+        assert_eq!(requested.output.get("incomplete").is_some(), is_incomplete);
+        let text = requested.output["draft"].as_str().unwrap();
+        assert!(text.contains("It has arrived, with cv.pdf and plan.pdf."), "{text}");
+        task.tool_output = Some(serde_json::Map::from_iter([("draft_reply".to_owned(), requested.output.clone())]));
+        let sent = run("send_reply", &task, &facts(TaskKind::Question, None), Some(&mail));
+        assert_eq!(matches!(sent, ToolOutcome::Effect(_)), !is_incomplete, "half an answer is not put up for sending");
+    }
 }
 
 #[test]

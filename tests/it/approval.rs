@@ -267,9 +267,13 @@ async fn another_answer_is_written_and_shown() {
     let home = TestHome::active();
     home.post(&home.letter("q").question());
     home.once().await;
-    assert_eq!(home.count("item"), 0, "a draft with a gap asks nobody");
+    assert_eq!(home.count("item"), 0, "a draft that is half an answer asks nobody");
     assert_eq!(home.sql("SELECT status FROM tasks"), [["IN_PROGRESS"]]);
-    let wish = adjutant::model::TaskEditKind::InstructStep { step: "send_reply".into(), words: "On Friday.".into() };
+    let wish = adjutant::model::TaskEditKind::InstructStep {
+        step: "send_reply".into(),
+        words: "On Friday.".into(),
+        message: None,
+    };
     let app = home.app().await;
     app.tasks().edit("1", wish, "").await.unwrap();
     works(&home).await;
@@ -378,8 +382,11 @@ async fn the_allow_list_lets_verified_replies_go() {
     home.once().await;
     let app = home.app().await;
     for task in ["1", "2"] {
-        let wish =
-            adjutant::model::TaskEditKind::InstructStep { step: "send_reply".into(), words: "On Friday.".into() };
+        let wish = adjutant::model::TaskEditKind::InstructStep {
+            step: "send_reply".into(),
+            words: "On Friday.".into(),
+            message: None,
+        };
         app.tasks().edit(task, wish, "").await.unwrap();
     }
     drop(app);

@@ -58,6 +58,8 @@ const OUT_OF_THE_WAY: &[(&str, &str)] = &[
     ("commit.end_run", "only a run that hangs is ended from outside"),
     ("commit.rerank", "nobody changes the rules, and no day passes"),
     ("commit.expire", "nothing waits for days"),
+    ("commit.draft_cleanup", "no task ends between its draft and the row: conversation_effects.rs dies there"),
+    ("commit.meetings_over", "no meeting is over; one transaction, repeated at the next start"),
     ("commit.ask", "only beside a daemon is anything asked of it"),
     ("commit.answer", "only a daemon answers"),
     ("commit.reminders_shown", "nothing is due"),

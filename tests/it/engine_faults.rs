@@ -77,7 +77,7 @@ fn two_questions() -> TestHome {
 
 fn good_one_is_done(home: &TestHome) {
     let rows = home.sql("SELECT t.status, t.result_summary FROM tasks t WHERE t.source LIKE '%good%'");
-    assert_eq!(rows, [["IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]);
+    assert_eq!(rows, [["IN_PROGRESS", "Done: draft reply. Waits for you: answer mail."]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,8 @@ async fn a_mail_sent_again_is_linked_and_shown_on_its_task() {
     home.once().await;
     home.clock.advance(3 * 86_400);
     let again = home.letter("two").subject("Re: The keys").verified();
-    home.post(&again.body("Hello Alex,\n\nWhen will you be back at the house about one?\nI have the keys.\n\nTom\n"));
+    let words = "When will you be back at the house about one?\nI have the keys. Please confirm receipt of this mail.";
+    home.post(&again.body(&format!("Hello Alex,\n\n{words}\n\nTom\n")));
     home.once().await;
     assert_eq!(states(&home), ["task", "linked"]);
     assert_eq!(home.count("tasks"), 1);

@@ -21,7 +21,7 @@ use adjutant::{
 
 use crate::support::{
     google::{Fault, Office, Trouble},
-    outbox_fixture::{Asked, cases},
+    outbox_fixture::{Asked, cases, with_effect},
     test_home::SeededRandom,
 };
 
@@ -407,7 +407,7 @@ async fn labels_and_the_archive_are_the_same_however_often_they_are_asked_for() 
 async fn a_label_is_a_row_of_ours_and_a_label_in_gmail() {
     let office = Office::open().await;
     let effect = Effect::Label { label: "invoice".into() };
-    let action = adjutant::model::Action { effect, ..office.yard.action("label", "") };
+    let action = with_effect(office.yard.action("label", ""), effect);
     office.yard.plan(&action, RiskClass::R1, OutboxState::Ready, None).await;
     office.google.breaks(Fault::on("POST", "/modify", Trouble::TooMany(5)));
     let carried = office.yard.carry(action.action_id).await;

@@ -157,14 +157,18 @@ async fn a_follow_up_is_linked_and_may_raise_but_never_lower() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follow_up_does_not_lower_what_time_alone_would() {
     let home = TestHome::active();
-    let rule =
-        "rules:\n  - name: in-time\n    when: { due_in: { gte: 0 } }\n    set: high\n    why: in time\ndefault: low\n";
-    home.rules(rule);
     home.post(&home.letter("one").invoice(5));
     home.once().await;
+    let due: adjutant::model::Instant = home.sql_one("SELECT due_at FROM task_facts").parse().unwrap();
+    let hours = (due.utc() - home.clock.now().utc()).num_hours();
+    home.rules(&format!(
+        "rules:\n  - name: in-time\n    when: {{ due_in: {{ gte: {}h }} }}\n    set: high\n    why: in time\ndefault: low\n",
+        hours - 1
+    ));
+    home.once().await;
     assert_eq!(home.sql("SELECT priority FROM tasks"), [["high"]]);
-    // Overdue by now: the rules would say low.
-    home.clock.advance(20 * 86_400);
+    // Later on the same day the rules would say low.
+    home.clock.advance(3 * 3_600);
     let thanks = home.letter("two").answers("one").from("Acme Billing <billing@acme.example>");
     home.post(&thanks.body("Dear Alex Green,\n\nwe are closed over the holidays.\n\nAcme\n"));
     home.once().await;

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on should stop loudly where it is"
 )]
 
+mod answers;
 mod approval;
 mod approval_numbers;
 mod approval_screen;
@@ -19,6 +20,9 @@ mod bad_input;
 mod beside_a_daemon;
 mod broken_places;
 mod command_line;
+mod conversation_cases;
+mod conversation_effects;
+mod conversations;
 mod crash;
 mod crash_matrix;
 mod engine_faults;
@@ -67,6 +71,7 @@ mod model_words;
 mod night_calendar;
 mod night_doors;
 mod night_learns;
+mod night_reflections;
 mod night_rewrite;
 mod nobody_known;
 mod node_contracts;
@@ -97,7 +102,12 @@ mod sim;
 mod sqlite_client;
 mod support;
 mod tampering;
+mod task_context;
+mod terminal;
+mod terminal_config;
+mod terminal_letters;
 mod times;
 mod transport;
 mod unreadable_rows;
+mod warnings;
 mod whole_homes;

@@ -46,7 +46,17 @@ fn the_doors_say_that_the_budget_is_gone() {
     }
     let once = home.run(&["once"]);
     assert!(once.out.contains("is gone since"), "{}", once.out);
-    for command in [&["tasks"][..], &["hitl"], &["mail"], &["runs"], &["why", "1"]] {
+    for command in [
+        &["tasks"][..],
+        &["hitl"],
+        &["mail"],
+        &["runs"],
+        &["why", "1"],
+        &["search", "house"],
+        &["digest"],
+        &["rules", "history"],
+        &["memory"],
+    ] {
         let answered = home.run(command);
         assert!(answered.err.contains("rules go on alone"), "{command:?}: {}", answered.err);
     }

@@ -128,7 +128,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
     let task: Task = serde_json::from_value(json!({
         "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "email:1",
         "objective": mail.subject, "priority": "low", "status": "READY", "last_updated": "2025-06-23T03:15:00Z",
-        "context": { "evidence": mail.text },
+        "context": { "instruction": format!("> {}", mail.text.replace('\n', " ")) },
     }))
     .unwrap();
     let facts = collect_facts(mail, &reading, "work", &Relation::default());
@@ -140,15 +140,16 @@ fn reply(mail: &Mail) -> ComposedMessage {
         thread: &[],
         busy_times: &agenda,
         in_calendar: &adjutant::source::CalendarLookup::NoCalendar,
+        letters: &[],
         wording: None,
         me: me(),
         own: "you@home.example",
         now: now(),
         idempotency_key: "01TOKEN",
     };
-    match Registry::shipped().get("draft_reply").unwrap().run(&input).unwrap() {
+    match Registry::shipped().get("send_reply").unwrap().run(&input).unwrap() {
         ToolOutcome::Effect(wished) => match wished.effect {
-            Effect::Draft { message } => message,
+            Effect::Send { message, .. } => message,
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),

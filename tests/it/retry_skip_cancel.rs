@@ -84,7 +84,7 @@ async fn a_failed_tool_step_waits_and_is_retried_skipped_or_given_up() {
     decide(&home, DecisionKind::Retry).await;
     assert_eq!(
         home.sql("SELECT status, result_summary FROM tasks"),
-        [["IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
+        [["IN_PROGRESS", "Done: draft reply. Waits for you: answer mail."]]
     );
     assert_eq!(home.drafts().len(), 1);
 
@@ -92,7 +92,7 @@ async fn a_failed_tool_step_waits_and_is_retried_skipped_or_given_up() {
     decide(&home, DecisionKind::Skip).await;
     assert_eq!(
         home.sql("SELECT status, result_summary FROM tasks"),
-        [["IN_PROGRESS", "Skipped: draft reply. Waits for you: send reply."]]
+        [["IN_PROGRESS", "Skipped: draft reply. Waits for you: answer mail."]]
     );
     assert_eq!(home.drafts().len(), 0);
 
@@ -127,7 +127,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     app.worker().finish_runs().await.unwrap();
     assert_eq!(
         home.sql("SELECT status, result_summary FROM tasks"),
-        [["IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
+        [["IN_PROGRESS", "Done: draft reply. Waits for you: answer mail."]]
     );
     assert_eq!(home.sql("SELECT state FROM outbox ORDER BY generation"), [["failed"], ["failed"], ["applied"]]);
     assert_eq!(home.drafts().len(), 1);
@@ -174,7 +174,7 @@ async fn a_failure_at_the_end_leaves_the_task_open_and_can_be_mended() {
     let home = failed_in("generate_response").await;
     assert_eq!(home.sql("SELECT status FROM tasks"), [["IN_PROGRESS"]]);
     decide(&home, DecisionKind::Retry).await;
-    assert_eq!(home.sql("SELECT result_summary FROM tasks"), [["Done: draft reply. Waits for you: send reply."]]);
+    assert_eq!(home.sql("SELECT result_summary FROM tasks"), [["Done: draft reply. Waits for you: answer mail."]]);
     assert_eq!(home.drafts().len(), 1, "the draft is not made again");
 }
 

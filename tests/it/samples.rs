@@ -1,6 +1,6 @@
 //! Tests the first run on the sample mails: every one is accounted for, and a second run changes nothing.
 
-use adjutant::model::MailState;
+use adjutant::model::{MailId, MailState};
 
 use crate::support::test_home::{Kind, TestHome};
 
@@ -21,7 +21,7 @@ const BECAME: &[(&str, &str, &[&str])] = &[
     ("13-hebrew-meeting", "task", &["meeting med"]),
     ("14-html-only", "task", &["request high"]),
     ("15-two-requests", "task", &["request low", "request low"]),
-    ("16-phishing", "task", &["alert low"]),
+    ("16-phishing", "no_task", &[]),
     ("17-injection", "task", &["request low"]),
     ("18-fyi", "no_task", &[]),
     ("19-outage", "task", &["alert critical"]),
@@ -80,7 +80,7 @@ fn the_two_commands_of_a_first_look() {
     let home = TestHome::real_time(Kind::Samples);
     let once = home.run(&["once"]);
     assert_eq!(once.code, 0, "{}", once.err);
-    for words in ["Schedule 30-min", "outage-verified", "no task", "[phishing!]", "22 mails: 17 tasks"] {
+    for words in ["Schedule 30-min", "outage-verified", "no task", "[phishing!]", "22 mails: 16 tasks"] {
         assert!(once.out.contains(words), "'{words}' is not in\n{}", once.out);
     }
     let doctor = home.run(&["doctor"]);
@@ -89,14 +89,21 @@ fn the_two_commands_of_a_first_look() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_alike_gets_neither_the_bank_rule_nor_an_effect() {
+async fn a_look_alike_opens_no_task_and_made_one_gets_neither_the_bank_rule_nor_an_effect() {
     let home = TestHome::samples();
     home.once().await;
+    let of_mail = |what: &str| format!("SELECT {what} FROM ledger WHERE source_key LIKE '%phishing'");
+    assert_eq!(home.sql_one(&of_mail("state")), "no_task");
+    assert!(home.sql_one(&of_mail("warnings")).contains("phishing"));
+    let id = MailId(home.sql_one(&of_mail("mail_id")).parse().unwrap());
+    let app = home.app().await;
+    app.mail().make_task(id, "I want to see it").await.unwrap();
+    app.worker().finish_runs().await.unwrap();
     let states = home.sql(
         "SELECT DISTINCT o.state FROM outbox o JOIN task_owner w USING (task_id) JOIN ledger l ON l.mail_id = w.mail_id
          WHERE l.source_key LIKE '%phishing' AND o.class <> 'R0'",
     );
-    assert_eq!(states, [["withheld"]]);
+    assert!(states.iter().all(|state| *state == ["withheld"]), "{states:?}");
     let rule = home.sql_one(
         "SELECT rule FROM task_owner WHERE mail_id = (SELECT mail_id FROM ledger WHERE source_key LIKE '%phishing')",
     );

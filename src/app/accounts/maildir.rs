@@ -38,6 +38,15 @@ impl AccountUseCases<'_> {
         counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() }))
     }
 
+    /// Returns the folders of the mailbox that are not read; none when the mailbox cannot be read.
+    pub(in crate::app) fn list_unread_folders(self, account: &Account) -> Vec<String> {
+        let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);
+        let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
+            return Vec::new();
+        };
+        self.open_maildir(configured, path, None).list_unread_folders().unwrap_or_default()
+    }
+
     /// Returns how many entries in the mailbox are not mail files; 0 when the mailbox cannot be read.
     pub(in crate::app) fn count_other_entries(self, account: &Account) -> u64 {
         let configured = self.app.config.accounts.iter().find(|known| known.name == account.account);

@@ -24,6 +24,9 @@ pub struct EvalMail {
     pub to: EvalAddresses,
     #[serde(default)]
     pub cc: EvalAddresses,
+    /// Who reads it, when that is not everybody in `to`.
+    #[serde(default)]
+    pub me: Option<String>,
     #[serde(default)]
     pub date: Option<String>,
     #[serde(default)]
@@ -80,17 +83,39 @@ pub(super) struct Triage {
 /// The built-in rules, so that a score does not depend on anybody's own rules file.
 static RULES: LazyLock<Option<RuleSet>> = LazyLock::new(|| RuleSet::parse("priority.yml", BUILT_IN).ok());
 
+/// Whom a text without an envelope is from, and to.
+const COLLEAGUE: &str = "Sam Reed <sam.reed@work.example>";
+const READER: &str = "Alex Green <alex.green@work.example>";
+/// When a text without an envelope was written.
+const WRITTEN_AT: &str = "2026-03-04T09:00:00Z";
+
 impl EvalMail {
+    /// Makes a mail of a text: from a colleague to the reader, with neutral headers.
+    pub fn from_text(id: Value, text: &str) -> Self {
+        Self {
+            id,
+            from: COLLEAGUE.to_owned(),
+            to: EvalAddresses::One(READER.to_owned()),
+            cc: EvalAddresses::default(),
+            me: None,
+            date: Some(WRITTEN_AT.to_owned()),
+            subject: String::new(),
+            body: text.to_owned(),
+        }
+    }
+
     /// Gives the mail to `reader`, from the view of whoever it was sent to.
     pub fn read<T>(&self, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
-        Self::read_mail_as_receiver(&self.to_mail(), reader)
+        let mail = self.to_mail();
+        match &self.me {
+            Some(me) => read_mail_as(&mail, &[parse_address(me)], reader),
+            None => Self::read_mail_as_receiver(&mail, reader),
+        }
     }
 
     /// Does the same for a mail that was already parsed.
     pub fn read_mail_as_receiver<T>(mail: &Mail, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
-        let me = receiver_profile(mail);
-        let now = mail.date.unwrap_or(Instant::EARLIEST);
-        reader(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false })
+        read_mail_as(mail, &mail.to, reader)
     }
 
     /// Returns the mail as the parser would have made it, with the body cleaned in the same way.
@@ -111,7 +136,7 @@ impl EvalMail {
     /// Reads the mail and ranks its tasks by the built-in rules.
     pub(super) fn triage(&self) -> Triage {
         self.read(|mail, context| {
-            let reading = reading::read(mail, context);
+            let reading = reading::read_twice(mail, context);
             let level = |facts: &_| RULES.as_ref().map(|rules| rules.rank(facts, context.now).level);
             let relation = Relation { addressed: Some(Addressed::To), ..Relation::default() };
             let about = reading::collect_facts(mail, &reading, "eval", &relation);
@@ -152,17 +177,22 @@ pub(super) fn parse_place_and_time(text: &str) -> Option<(Tz, Instant)> {
     }
 }
 
-/// Returns the profile of the receiver, with the name from the address.
-fn receiver_profile(mail: &Mail) -> Me {
+/// Gives the mail to `reader`, as read by a person with these addresses.
+fn read_mail_as<T>(mail: &Mail, receivers: &[Address], reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
     let name = |address: &Address| {
         let local = address.addr.split('@').next().unwrap_or_default();
         address.name.clone().unwrap_or_else(|| local.replace(['.', '_', '-'], " "))
     };
-    Me {
-        names: mail.to.iter().map(name).collect(),
-        addresses: mail.to.iter().map(|address| address.addr.clone()).collect(),
+    let me = Me {
+        names: receivers.iter().map(name).collect(),
+        addresses: receivers.iter().map(|address| address.addr.clone()).collect(),
         ..default_profile(Tz::UTC)
-    }
+    };
+    let now = mail.date.unwrap_or(Instant::EARLIEST);
+    reader(
+        mail,
+        &ReadContext { me: &me, now, known_contact: false, thread_mine: false, second_reading: &[], is_genuine: false },
+    )
 }
 
 /// Returns a profile with common working hours and no name.
@@ -175,6 +205,7 @@ pub(super) fn default_profile(time_zone: Tz) -> Me {
         work_end: NaiveTime::from_hms_opt(18, 0, 0).unwrap_or_default(),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        decline: String::new(),
         senders: std::collections::HashMap::new(),
         languages: vec!["en".into(), "he".into()],
     }

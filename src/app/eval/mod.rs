@@ -59,10 +59,10 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     outcome.unwrap_or_else(|error| json!({ "error": format!("not a line for {kind}: {error}") }))
 }
 
-/// Scores one sentence.
+/// Reads the text as the body of a mail from somebody, exactly as `plan_step` reads it.
 fn evaluate_text(input: &TextInput) -> Value {
-    let scored = reading::score_text(&input.text);
-    json!({ "id": input.id, "pred": scored.pred, "score": scored.score, "meeting": scored.meeting })
+    let reading = EvalMail::from_text(input.id.clone(), &input.text).read(reading::read_twice);
+    json!({ "id": input.id, "pred": !reading.tasks.is_empty(), "score": reading.score, "meeting": reading.meeting })
 }
 
 /// Reads a date in a text, relative to a given time.
@@ -76,7 +76,7 @@ fn evaluate_date(input: &DateInput) -> Value {
 
 /// Returns whether the mail is flagged as giving orders to the agent.
 fn evaluate_injection(input: &EvalMail) -> Value {
-    let reading = input.read(reading::read);
+    let reading = input.read(reading::read_twice);
     json!({ "id": input.id, "pred": reading.has_warning(WarningKind::Injection) })
 }
 
@@ -112,7 +112,7 @@ mod tests {
             "subject": "The report", "body": format!("{request} {expression}.\n"),
         }))
         .unwrap();
-        mail.read(|mail, context| reading::read(mail, context).tasks.first()?.deadline.clone())
+        mail.read(|mail, context| reading::read_twice(mail, context).tasks.first()?.deadline.clone())
     }
 
     fn check_deadline(request: &str, text: &str) {

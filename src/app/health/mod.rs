@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::{
     app::{App, ModelHealth, WitnessHealth},
     audit::EvidenceVerification,
+    ingest::escape_for_display,
     model::{
         Account, AccountCondition, AccountMode, Instant, ItemKind, MailState, MailboxKind, RunStatus, TaskStatus,
         UnreadableRows,
@@ -17,6 +18,9 @@ use crate::{
     source::SourceError,
     store::Result,
 };
+
+/// The most folders of one account that are named.
+const MOST_FOLDERS_NAMED: usize = 8;
 
 /// Everything that `doctor` reports.
 #[derive(Debug, Serialize)]
@@ -208,6 +212,15 @@ impl HealthUseCases<'_> {
             notes.push(
                 "does not know your address, so nothing can be sent; set its address, or addresses of [me]".into(),
             );
+        }
+        let unread = self.app.accounts().list_unread_folders(account);
+        if !unread.is_empty() {
+            let (named, more) = unread.split_at(unread.len().min(MOST_FOLDERS_NAMED));
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            notes.push(format!(
+                "folders that are not read, only the inbox and sent mail are: {}{more}",
+                escape_for_display(&named.join(", "))
+            ));
         }
         let others = self.app.accounts().count_other_entries(account);
         if others > 0 {

@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::{
     app::{App, NotFound},
     model::{
-        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, NewRun, NodeName, RunId, RunKind, RunState, TaskRow,
+        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, MutedSender, NewRun, NodeName, RunId, RunKind,
+        RunState, TaskRow,
     },
     store::{Receipt, SkipUnreadable as _, Write},
 };
@@ -35,6 +36,16 @@ impl MailUseCases<'_> {
     /// Returns the newest mails of the ledger, if wanted only those in one state.
     pub async fn list(self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
         Ok(self.app.store.read(move |reader| reader.ledger().list(state, limit)).await?)
+    }
+
+    /// Returns how many mails the ledger has, if wanted only those in one state.
+    pub async fn count(self, state: Option<MailState>) -> anyhow::Result<u64> {
+        Ok(self.app.store.read(move |reader| reader.ledger().count(state)).await?)
+    }
+
+    /// Returns the senders whose mail opens no task.
+    pub async fn list_muted(self) -> anyhow::Result<Vec<MutedSender>> {
+        Ok(self.app.store.read(|reader| reader.mails().muted_senders()).await?)
     }
 
     /// Returns everything about the mail of this number.
@@ -75,6 +86,44 @@ impl MailUseCases<'_> {
         })
     }
 
+    /// Records the correction that a mail is genuine: its warnings are lifted, and without them it is read again and
+    /// opens the task that it would have opened. Returns the run, if the mail has no task yet.
+    pub async fn mark_genuine(self, mail_id: MailId, why: &str) -> anyhow::Result<Vec<RunId>> {
+        let detail = self.detail(mail_id).await?;
+        anyhow::ensure!(!detail.row.warnings.is_empty(), "mail {mail_id} has no warning: it counts as genuine already");
+        let run = (detail.row.state == MailState::NoTask && detail.mail.is_some()).then(|| {
+            Box::new(self.correction_run(&detail.row, "genuine", RunState { genuine: true, ..RunState::default() }))
+        });
+        self.edit(mail_id, MailEditKind::Genuine(run), why).await
+    }
+
+    /// Records that a person wants a mail archived, and opens a run that does it. Returns the run.
+    pub async fn archive(self, mail_id: MailId, why: &str) -> anyhow::Result<Vec<RunId>> {
+        let detail = self.detail(mail_id).await?;
+        anyhow::ensure!(
+            detail.row.state == MailState::NoTask && detail.mail.is_some(),
+            "mail {mail_id} is {}: only a mail without a task can be archived; finish or cancel its task first",
+            detail.row.state
+        );
+        let run = self.correction_run(&detail.row, "archive", RunState { archive: true, ..RunState::default() });
+        self.edit(mail_id, MailEditKind::Archive(Box::new(run)), why).await
+    }
+
+    /// Returns the run that reads a mail again after a correction.
+    fn correction_run(self, row: &LedgerRow, purpose: &str, state: RunState) -> NewRun {
+        NewRun {
+            run_id: RunId::derive(self.app.clock.now(), &[purpose, &row.mail_id.to_string()]),
+            account: row.account.clone(),
+            user: self.app.user.clone(),
+            kind: RunKind::Mail,
+            parent_run: None,
+            fork: None,
+            node: NodeName::PlanStep,
+            task_id: None,
+            state: RunState { mail_id: Some(row.mail_id), ..state },
+        }
+    }
+
     /// Records the correction that a mail should have been a task, and opens a run that makes one. The daemon or the
     /// next `once` works on it. Returns the run.
     pub async fn make_task(self, mail_id: MailId, why: &str) -> anyhow::Result<Vec<RunId>> {
@@ -85,18 +134,7 @@ impl MailUseCases<'_> {
             detail.row.state
         );
         anyhow::ensure!(detail.mail.is_some(), "mail {mail_id} could not be read, so no task can be made of it");
-        let now = self.app.clock.now();
-        let run = NewRun {
-            run_id: RunId::derive(now, &["make_task", &mail_id.to_string()]),
-            account: detail.row.account,
-            user: self.app.user.clone(),
-            kind: RunKind::Mail,
-            parent_run: None,
-            fork: None,
-            node: NodeName::PlanStep,
-            task_id: None,
-            state: RunState { mail_id: Some(mail_id), forced: true, ..RunState::default() },
-        };
+        let run = self.correction_run(&detail.row, "make_task", RunState { forced: true, ..RunState::default() });
         self.edit(mail_id, MailEditKind::MakeTask(Box::new(run)), why).await
     }
 

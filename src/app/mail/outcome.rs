@@ -5,7 +5,9 @@ use serde::Serialize;
 use crate::{
     app::MailUseCases,
     ingest::IntakeCounts,
-    model::{Instant, LedgerRow, MailId, MailState, Priority, TaskId, TaskRow, TaskStatus, WarningKind},
+    model::{
+        Instant, LedgerRow, MailId, MailState, Priority, TaskId, TaskRow, TaskStatus, WarningKind, reading::MailWarning,
+    },
     store::SkipUnreadable as _,
 };
 
@@ -42,6 +44,8 @@ pub struct MailOutcome {
     pub state: MailState,
     /// Why there is a task, or none.
     pub reason: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<MailWarning>,
     pub tasks: Vec<TaskLine>,
 }
 
@@ -169,6 +173,7 @@ fn outcome(row: LedgerRow, tasks: &[TaskRow]) -> MailOutcome {
         subject: row.subject,
         state: row.state,
         reason: row.reason,
+        warnings: row.warnings,
         tasks: lines,
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     app::NightlyUseCases,
-    model::{Actor, Instant, ItemRow, TaskRow},
+    model::{Actor, Instant, ItemRow, LedgerRow, TaskRow, reading::MailWarning},
 };
 
 /// The digest, as `adjutant digest` prints it.
@@ -18,6 +18,8 @@ pub struct DigestReport {
     pub overdue: Vec<TaskRow>,
     /// The changes of the rules that no person made, newest first.
     pub learned: Vec<DigestRulesChange>,
+    /// The mails that deceive or speak to a program, newest first.
+    pub warned: Vec<LedgerRow>,
     /// The mails that were archived, each with its task.
     pub archived: Vec<DigestArchivedMail>,
 }
@@ -57,6 +59,12 @@ impl NightlyUseCases<'_> {
                 overdue: reader.tasks().overdue(now)?,
                 learned: versions
                     .map(|row| DigestRulesChange { version: row.version, at: row.at, who: row.who, why: row.why })
+                    .collect(),
+                warned: reader
+                    .ledger()
+                    .warned_since(since)?
+                    .into_iter()
+                    .filter(|row| row.warnings.iter().any(MailWarning::is_about_deceit))
                     .collect(),
                 archived: archived
                     .map(|(mail, subject, task, at)| DigestArchivedMail { mail, subject, task, at })

@@ -177,7 +177,7 @@ impl NightlyUseCases<'_> {
     }
 
     /// Returns the schedule of the configuration, in the person's time zone.
-    fn schedule(self) -> anyhow::Result<NightlySchedule> {
+    pub(in crate::app) fn schedule(self) -> anyhow::Result<NightlySchedule> {
         let line = &self.app.config.nightly_schedule;
         NightlySchedule::new(line, self.app.config.me.time_zone)
             .ok_or_else(|| anyhow::anyhow!("'{line}' is not a cron line"))
@@ -225,7 +225,8 @@ impl NightlyUseCases<'_> {
         };
         self.app.store.write(Write::EndNightly(Box::new(end))).await?;
         // The rules may have changed, so the open tasks are ranked by the new version at once.
-        let reranked = self.app.tasks().rerank_by_current_rules().await?;
+        let reranked = self.app.tasks().rerank_by_current_rules().await?
+            + self.app.tasks().rerank_if_day_passed(&self.app.rules().load().rules).await?;
         Ok(NightlyReport { date, run_id, learning: findings, duplicates, version, reranked })
     }
 

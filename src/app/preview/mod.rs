@@ -1,19 +1,21 @@
 //! What would become of recent mail. Nothing is stored, and no mailbox is changed.
 
+mod people;
 mod plan;
 
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
+use people::{PreviewMails, PreviewTasks};
 pub use plan::{PlanInput, PlanOutput};
 use serde::Serialize;
 
 use crate::{
     app::App,
     config::{AccountConfig, AccountKind, GmailConfig},
-    ingest::{NEVER_TOUCH_REASON, TrustedServers, is_never_touched, parse_mail},
-    model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
-    reading::{self, Relation},
+    ingest::{GuardedParser, NEVER_TOUCH_REASON, TrustedServers, is_never_touched, parse_mail},
+    model::{AccountId, Direction, ExtractedTask, Instant, Mail, Priority, Reading, Since},
+    reading,
     rules::RulesVerdict,
     source::{FoundMessage, Source as _, SourceError, import},
 };
@@ -90,23 +92,23 @@ impl PreviewUseCases<'_> {
         let never_touch = account.map_or(&[][..], |account| &account.never_touch);
         let since = self.app.clock.now().plus(-chrono::Duration::days(days.into()));
         let mut preview = Preview { span: format!("of the last {days} days"), ..Preview::default() };
+        let mut mails = PreviewMails::default();
         for entry in import::Import::open(path).with_context(|| format!("{place} cannot be read"))? {
             let Ok(entry) = entry else {
                 preview.unreadable += 1;
                 continue;
             };
             let trust = trust.clone();
-            let read = self.read_with_time_limit(move || {
-                let mail = parse_mail(&entry.bytes, &trust)?;
-                let recent = mail.date.unwrap_or(entry.arrived_at) >= since;
-                Ok(Some(mail).filter(|_| entry.direction == Direction::In && recent))
-            });
-            match read {
-                Ok(Some((mail, reading))) => self.add_mail(&mut preview, &mail, reading, place, never_touch),
-                Ok(None) => {}
-                Err(_) => preview.unreadable += 1,
+            let (direction, arrived_at) = (entry.direction, entry.arrived_at);
+            let parsed = GuardedParser::default().run_within_budget(move || parse_mail(&entry.bytes, &trust));
+            match parsed {
+                Ok(Ok(mail)) if direction == Direction::Out => mails.add_sent(&mail),
+                Ok(Ok(mail)) if mail.date.unwrap_or(arrived_at) >= since => mails.incoming.push(mail),
+                Ok(Ok(_)) => {}
+                Ok(Err(_)) | Err(_) => preview.unreadable += 1,
             }
         }
+        self.read_mails(&mut preview, mails, account.map(|account| &account.name), never_touch)?;
         Ok(preview)
     }
 
@@ -130,21 +132,17 @@ impl PreviewUseCases<'_> {
         // The list is sorted by age; only the newest are read.
         let mut left = found.split_off(not_read);
         let trust = TrustedServers { servers: account.trusted_servers.clone() };
+        let mut mails = PreviewMails::default();
         while !left.is_empty() {
             let reader = Arc::clone(&gmail);
             let read = tokio::task::spawn_blocking(move || fetch_batch(&reader, left)).await?;
             for (found, raw) in read.mails {
-                let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
-                let read = self.read_with_time_limit(move || {
-                    let mail = parse_mail(&raw.context("it cannot be fetched")?, &trust)?;
-                    Ok(Some(mail).filter(|_| incoming))
-                });
-                match read {
-                    Ok(Some((mail, reading))) => {
-                        self.add_mail(&mut preview, &mail, reading, account.name.as_str(), &account.never_touch);
-                    }
-                    Ok(None) => {}
-                    Err(_) => preview.unreadable += 1,
+                let trust = trust.clone();
+                let parse = move || raw.map(|raw| parse_mail(&raw, &trust));
+                match GuardedParser::default().run_within_budget(parse) {
+                    Ok(Some(Ok(mail))) if found.direction == Direction::Out => mails.add_sent(&mail),
+                    Ok(Some(Ok(mail))) => mails.incoming.push(mail),
+                    _ => preview.unreadable += 1,
                 }
             }
             left = read.left;
@@ -154,18 +152,41 @@ impl PreviewUseCases<'_> {
                 None => {}
             }
         }
+        self.read_mails(&mut preview, mails, Some(&account.name), &account.never_touch)?;
         Ok(preview)
     }
 
-    /// Adds a mail to the preview, as the rules in force and the account's `never_touch` list would treat it.
-    fn add_mail(self, preview: &mut Preview, mail: &Mail, mut reading: Reading, account: &str, never_touch: &[String]) {
+    /// Reads the incoming mails for tasks, oldest first, as the rules in force and the account's `never_touch` list
+    /// would treat them. A later mail that asks for the same again is a follow-up and opens no second task.
+    fn read_mails(
+        self,
+        preview: &mut Preview,
+        mut mails: PreviewMails,
+        account: Option<&AccountId>,
+        never_touch: &[String],
+    ) -> anyhow::Result<()> {
         let (rules, now) = (self.app.rules().load(), self.app.clock.now());
-        preview.mails += 1;
-        if is_never_touched(&mail.from, never_touch) {
-            reading.tasks.clear();
-            reading.reason = NEVER_TOUCH_REASON.into();
+        let mut incoming = std::mem::take(&mut mails.incoming);
+        incoming.sort_by_key(|mail| mail.date);
+        let mut opened = PreviewTasks::default();
+        for mail in incoming {
+            preview.mails += 1;
+            let relation = mails.relation(self.app, account, &mail)?;
+            let Ok((mail, mut reading)) = self.read_with_time_limit(move || Ok(mail), relation) else {
+                preview.unreadable += 1;
+                continue;
+            };
+            if is_never_touched(&mail.from, never_touch) {
+                reading.tasks.clear();
+                reading.reason = NEVER_TOUCH_REASON.into();
+            } else {
+                opened.sort_out(&mail, relation, self.app, &mut reading);
+            }
+            let name = account.map_or("", AccountId::as_str);
+            let facts = |task: &ExtractedTask| reading::collect_facts(&mail, &reading, name, &relation).for_task(task);
+            preview.add_reading(&mail, &reading, |task| rules.rules.rank(&facts(task), now), now);
         }
-        preview.add_reading(mail, &reading, |facts| rules.rules.rank(facts, now), account, now);
+        Ok(())
     }
 }
 
@@ -203,8 +224,7 @@ impl Preview {
         &mut self,
         mail: &Mail,
         reading: &Reading,
-        judge: impl Fn(&Facts) -> RulesVerdict,
-        account: &str,
+        rank: impl Fn(&ExtractedTask) -> RulesVerdict,
         now: Instant,
     ) {
         let warnings: Vec<String> =
@@ -223,7 +243,7 @@ impl Preview {
             self.lines.push(line(&reading.reason));
         }
         for task in &reading.tasks {
-            let verdict = judge(&reading::collect_facts(mail, reading, account, &Relation::default()).for_task(task));
+            let verdict = rank(task);
             self.tasks += 1;
             self.overdue += usize::from(task.due_at.is_some_and(|due| due < now));
             self.replies_ready += usize::from(task.steps.iter().any(|step| step == "draft_reply"));

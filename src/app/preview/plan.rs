@@ -1,13 +1,12 @@
 //! What would be done with one mail. Nothing is stored.
 
-use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     app::PreviewUseCases,
     ingest::{GuardedParser, TrustedServers, parse_mail},
     model::{Address, Mail, Reading},
-    reading::{self, ReadContext},
+    reading::{self, ReadContext, Relation},
 };
 
 /// One input line of `plan --jsonl`: a text or a raw mail.
@@ -29,6 +28,8 @@ pub struct PlanOutput {
     pub score: f64,
     pub tasks: Vec<crate::model::ExtractedTask>,
     pub reason: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<crate::model::reading::MailWarning>,
 }
 
 impl PreviewUseCases<'_> {
@@ -36,20 +37,30 @@ impl PreviewUseCases<'_> {
     pub fn read_eml(self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
         let servers = self.app.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
         let (raw, trust) = (raw.to_vec(), TrustedServers { servers });
-        self.read_with_time_limit(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
+        self.read_with_time_limit(move || Ok(parse_mail(&raw, &trust)?), Relation::default())
     }
 
-    /// Gets a mail and reads it, on a thread that is abandoned when it takes too long. Returns none when `mail` returns
-    /// none.
+    /// Gets a mail and reads it, on a thread that is abandoned when it takes too long.
     pub(in crate::app) fn read_with_time_limit(
         self,
-        mail: impl FnOnce() -> anyhow::Result<Option<Mail>> + Send + 'static,
-    ) -> anyhow::Result<Option<(Mail, Reading)>> {
-        let (me, now) = (self.app.config.me.clone(), self.app.clock.now());
+        mail: impl FnOnce() -> anyhow::Result<Mail> + Send + 'static,
+        relation: Relation,
+    ) -> anyhow::Result<(Mail, Reading)> {
+        let (me, now, second_reader) =
+            (self.app.config.me.clone(), self.app.clock.now(), self.app.config.second_reader);
         let work = move || {
-            let Some(mail) = mail()? else { return Ok(None) };
-            let reading = reading::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
-            Ok(Some((mail, reading)))
+            let mail = mail()?;
+            let context = ReadContext {
+                me: &me,
+                now,
+                known_contact: relation.known_contact,
+                thread_mine: relation.thread_mine,
+                second_reading: &[],
+                is_genuine: false,
+            };
+            let reading =
+                if second_reader { reading::read_twice(&mail, &context) } else { reading::read(&mail, &context) };
+            Ok((mail, reading))
         };
         GuardedParser::default().run_within_budget(work)?
     }
@@ -57,21 +68,22 @@ impl PreviewUseCases<'_> {
     /// Reads one line of `plan --jsonl`.
     pub fn plan_line(self, input: PlanInput) -> anyhow::Result<PlanOutput> {
         let PlanInput { id, text, eml } = input;
-        let mail: Box<dyn FnOnce() -> anyhow::Result<Option<Mail>> + Send> = match (text, eml) {
+        let mail: Box<dyn FnOnce() -> anyhow::Result<Mail> + Send> = match (text, eml) {
             (Some(text), None) => {
                 let mail = self.build_mail(text);
-                Box::new(|| Ok(Some(mail)))
+                Box::new(|| Ok(mail))
             }
-            (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &TrustedServers::default())?))),
+            (None, Some(eml)) => Box::new(move || Ok(parse_mail(eml.as_bytes(), &TrustedServers::default())?)),
             _ => anyhow::bail!("give either \"text\" or \"eml\""),
         };
-        let (_, reading) = self.read_with_time_limit(mail)?.context("the mail was not read")?;
+        let (_, reading) = self.read_with_time_limit(mail, Relation::default())?;
         Ok(PlanOutput {
             id,
             is_task: !reading.tasks.is_empty(),
             score: reading.score,
             tasks: reading.tasks,
             reason: reading.reason,
+            warnings: reading.warnings,
         })
     }
 

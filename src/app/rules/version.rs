@@ -44,19 +44,27 @@ impl RulesUseCases<'_> {
         Ok(self.app.store.read(|reader| reader.rules().learned_entries()).await?)
     }
 
-    /// Returns the lines changed between a version and the file as it is; without a version, those of the newest
-    /// change.
+    /// Returns the lines changed between a version and the files as they are; without a version, those of the newest
+    /// change. What changed in the guidelines follows what changed in the rules.
     pub async fn diff(self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let now = self.read_files_or_no_rules()?;
+        let files_of =
+            |row: &RulesVersionRow| RulesFiles { rules: row.rules.clone(), guidelines: row.guidelines.clone() };
         let (from, to) = match version {
-            Some(number) => (find_version(&rows, number)?.rules.clone(), now.rules),
+            Some(number) => (files_of(find_version(&rows, number)?), now),
             None => match rows.as_slice() {
-                [newest, before, ..] => (before.rules.clone(), newest.rules.clone()),
-                _ => (now.rules.clone(), now.rules),
+                [newest, before, ..] => (files_of(before), files_of(newest)),
+                _ => (now.clone(), now),
             },
         };
-        Ok(diff_lines(&from, &to))
+        let mut lines = diff_lines(&from.rules, &to.rules);
+        let guidelines = diff_lines(&from.guidelines, &to.guidelines);
+        if !guidelines.is_empty() {
+            lines.push(DiffLine { sign: '@', line: "guidelines.txt".into() });
+            lines.extend(guidelines);
+        }
+        Ok(lines)
     }
 
     /// Restores the learned part of a version, or of the one before the current one. What a person wrote outside the
@@ -83,9 +91,9 @@ impl RulesUseCases<'_> {
         let known = self.app.store.read(|reader| reader.rules().learned_entries()).await?;
         let mut keep = rollback_entry_changes(&rows, &known, &after, self.app.clock.now());
         let (lines, left) =
-            (guideline_lines::listed_domains(&was.guidelines), guideline_lines::listed_domains(&files.guidelines));
-        let gone = lines.into_iter().filter(|domain| !left.contains(domain));
-        keep.unlearned.extend(gone.map(|domain| (guideline_lines::key(domain), "rolled back".to_owned())));
+            (guideline_lines::listed_subjects(&was.guidelines), guideline_lines::listed_subjects(&files.guidelines));
+        let gone = lines.into_iter().filter(|subject| !left.contains(subject));
+        keep.unlearned.extend(gone.map(|subject| (guideline_lines::key(&subject), "rolled back".to_owned())));
         let (why, back_to) = (format!("back to version {}", target.version), Some(target.version));
         let draft = RulesVersionDraft {
             files,

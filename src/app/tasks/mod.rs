@@ -1,22 +1,27 @@
 //! The use cases of tasks: listing, showing, adding, editing, reminders and invoices. Every change is one write of the
 //! store, which checks the life cycle and records the history.
 
+mod letter;
 mod priority;
 mod ranking;
 
+pub use letter::name_recipients;
 pub use priority::PriorityExplanation;
 use serde::Serialize;
 
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Addressed, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow, NewReminder,
-        OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext, TaskEdit,
-        TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Addressed, ContextDoc, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow,
+        NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext,
+        TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
     },
     reading,
     store::{Receipt, SkipUnreadable as _, Write},
-    tool::remind::{ReminderRequest, is_reminder, reminder_time},
+    tool::{
+        remind::{ReminderRequest, is_reminder, reminder_time},
+        say_when,
+    },
 };
 
 /// Everything about one task.
@@ -30,6 +35,8 @@ pub struct TaskDetail {
     pub mail: Option<LedgerRow>,
     /// The later mails about the same, each with the evidence.
     pub follow_ups: Vec<FollowUp>,
+    /// What retrieve_context found for the task, the best first, each with its reasons.
+    pub documents: Vec<ContextDoc>,
     /// The task's runs that wait for a rate limit, a grace, room in the queue or the end of a pause.
     pub waits: Vec<RunRow>,
 }
@@ -53,12 +60,14 @@ pub struct TaskUseCases<'a> {
 impl TaskUseCases<'_> {
     /// Returns the open tasks that are not snoozed, the most urgent first; with `all`, every task.
     pub async fn list(self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
-        let now = self.app.clock.now();
-        let mut rows = self.app.store.read(move |reader| reader.tasks().list(all, limit)).await?;
-        if !all {
-            rows.retain(|row| row.snooze_until.is_none_or(|until| until <= now));
-        }
-        Ok(rows)
+        let open_at = (!all).then(|| self.app.clock.now());
+        Ok(self.app.store.read(move |reader| reader.tasks().list(open_at, limit)).await?)
+    }
+
+    /// Returns how many tasks [`Self::list`] would return without a limit.
+    pub async fn count(self, all: bool) -> anyhow::Result<u64> {
+        let open_at = (!all).then(|| self.app.clock.now());
+        Ok(self.app.store.read(move |reader| reader.tasks().count_listed(open_at)).await?)
     }
 
     /// Returns everything about a task. Facts or a mail that cannot be read are left out instead of failing the whole.
@@ -72,6 +81,7 @@ impl TaskUseCases<'_> {
                 history: reader.tasks().history(id)?,
                 effects: reader.outbox().of_task(id)?,
                 follow_ups: reader.tasks().follow_ups(id)?,
+                documents: reader.runs().documents_of_task(id)?,
                 waits: reader.runs().deferred(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
                 mail: mail_id.map(|mail_id| reader.ledger().get(mail_id).skip_unreadable()).transpose()?.flatten(),
                 row,
@@ -115,17 +125,23 @@ impl TaskUseCases<'_> {
 
     /// Adds a typed task. "Remind me …" makes a reminder with its time and recurrence, anything else a step for the
     /// person.
-    pub async fn add(self, mut new: NewTask) -> anyhow::Result<TaskRow> {
+    pub async fn add(self, new: NewTask) -> anyhow::Result<TaskRow> {
+        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"]).await
+    }
+
+    /// Adds a typed task to an account, with these steps unless it is a reminder.
+    async fn add_to(self, mut new: NewTask, account: AccountId, steps: &[&str]) -> anyhow::Result<TaskRow> {
         let now = self.app.clock.now();
         let said = new.objective.trim().to_owned();
         if said.is_empty() {
             return Err(BadInput("a task needs an objective: adjutant tasks add \"Buy milk\"".into()).into());
         }
         let asked = reading::parse_reminder_request(&said, &self.app.config.me, now);
-        if let Some(asked) = &asked {
-            let found = asked.deadline.clone().zip(asked.due_at);
-            new.deadline = new.deadline.or(found);
-        }
+        let found = match &asked {
+            Some(asked) => asked.deadline.clone().zip(asked.due_at),
+            None => reading::parse_typed_date(&said, &self.app.config.me, now),
+        };
+        new.deadline = new.deadline.or(found);
         let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
         // The random token keeps two equal tasks typed in the same second apart.
         let token = ulid::Ulid::generate().to_string();
@@ -138,7 +154,7 @@ impl TaskUseCases<'_> {
             let asked = ReminderRequest { kind: FactsKind::Task(kind), due, deadline, me: &self.app.config.me, now };
             NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
-        let step = if remind.is_some() { "remind" } else { "do_the_work" };
+        let steps = if remind.is_some() { &["remind"][..] } else { steps };
         // A priority that the person chose is also recorded as theirs below, so that no rule changes it later.
         let level = new.priority.unwrap_or_else(|| self.app.rules().load().rules.rank(&facts, now).level);
         let task = Task {
@@ -149,14 +165,14 @@ impl TaskUseCases<'_> {
             context: TaskContext { deadline: new.deadline.map(|(text, _)| text), ..TaskContext::default() },
             priority: level,
             status: TaskStatus::New,
-            subtasks: vec![Subtask { step: step.into(), done: false }],
+            subtasks: steps.iter().map(|step| Subtask { step: (*step).to_owned(), done: false }).collect(),
             assigned_agent: None,
             last_updated: now,
             tool_output: remind.as_ref().map(reminder_output),
             result_summary: None,
         };
         let wish = TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind };
-        let row = self.apply_edit(task_id, AccountId::from(LOCAL_ACCOUNT), wish, "added by hand").await?;
+        let row = self.apply_edit(task_id, account, wish, "added by hand").await?;
         match new.priority {
             Some(level) => self.apply_edit(task_id, row.account, TaskEditKind::Priority(level), "set when added").await,
             None => Ok(row),
@@ -207,6 +223,32 @@ impl TaskUseCases<'_> {
         }
     }
 
+    /// Returns a sentence that says by when the task will be done.
+    pub async fn say_when(self, reference: &str) -> anyhow::Result<String> {
+        let row = self.find(reference).await?;
+        let id = row.task.task_id;
+        let facts = self.app.store.read(move |reader| reader.tasks().facts(id)).await?;
+        let (me, now) = (&self.app.config.me, self.app.clock.now());
+        let said = facts.and_then(|facts| say_when(&row.task, &facts, me, now));
+        said.ok_or_else(|| {
+            BadInput(format!(
+                "task {reference} has no date to come: set one with `adjutant tasks set {reference} --due …`"
+            ))
+            .into()
+        })
+    }
+
+    /// Returns the text by which the person declines.
+    pub fn decline_text(self) -> anyhow::Result<String> {
+        let text = self.app.config.me.decline.trim();
+        if text.is_empty() {
+            return Err(
+                BadInput("no text to decline with is known; set decline of [me] in adjutant.toml".into()).into()
+            );
+        }
+        Ok(text.to_owned())
+    }
+
     pub async fn list_invoices(self) -> anyhow::Result<Vec<InvoiceRow>> {
         Ok(self.app.store.read(|reader| reader.tasks().invoices()).await?)
     }
@@ -219,8 +261,9 @@ impl TaskUseCases<'_> {
 
     /// Returns the reminders that were shown in the last day, for a person who was away from that terminal.
     pub async fn recent_reminders(self) -> anyhow::Result<Vec<ReminderRow>> {
-        let since = self.app.clock.now().plus(-chrono::Duration::hours(24));
-        Ok(self.app.store.read(move |reader| reader.tasks().reminders_shown_since(since)).await?)
+        let now = self.app.clock.now();
+        let since = now.plus(-chrono::Duration::hours(24));
+        Ok(self.app.store.read(move |reader| reader.tasks().reminders_shown_since(since, now)).await?)
     }
 
     /// Marks reminders as shown. Must be called after they were printed, never before: a crash in between shows a

@@ -2,13 +2,16 @@
 
 use crate::{
     app::TaskUseCases,
-    model::Rerank,
+    model::{Instant, Rerank},
+    nightly::NightlyDue,
     rules::RuleSet,
     store::{StoreError, Write},
 };
 
 /// The setting with the version of the rules by which all tasks were last ranked.
 const RANKED_RULES_VERSION: &str = "rules_version";
+/// The setting with the time of the last daily ranking.
+const RANKED_AT: &str = "ranked_at";
 
 impl TaskUseCases<'_> {
     /// Ranks all open tasks again, except those that a person ranked. Returns how many changed their priority.
@@ -51,6 +54,23 @@ impl TaskUseCases<'_> {
         let changed = self.rerank(rules, "the rules have changed").await?;
         let value = rules.version().to_owned();
         self.app.store.write(Write::StoreSetting { name: RANKED_RULES_VERSION.into(), value }).await?;
+        Ok(changed)
+    }
+
+    /// Ranks the open tasks again if a time of the nightly schedule has passed since the last daily ranking, because
+    /// deadlines have come nearer. A day on which nothing ran is so made up for. Returns how many changed their priority.
+    pub async fn rerank_if_day_passed(self, rules: &RuleSet) -> anyhow::Result<usize> {
+        let now = self.app.clock.now();
+        let last = self.app.store.read(|reader| reader.settings().get(RANKED_AT)).await?;
+        let changed = match last.and_then(|text| text.parse::<Instant>().ok()) {
+            // At the first start, every task was ranked when it was opened.
+            None => 0,
+            Some(last) => match self.app.nightly().schedule()?.due(last, now) {
+                Some(NightlyDue::Now { .. }) => self.rerank(rules, "a new day").await?,
+                _ => return Ok(0),
+            },
+        };
+        self.app.store.write(Write::StoreSetting { name: RANKED_AT.into(), value: now.to_string() }).await?;
         Ok(changed)
     }
 

@@ -9,7 +9,12 @@ mod followed_account;
 mod lock;
 mod request;
 
-use std::{fs::File, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    fs::File,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +27,8 @@ use crate::{
     app::{App, PassReport},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
     ingest::{EnteredMail, IntakeCounts, PolledIntake},
-    model::{ItemRow, RunKind},
+    model::{ActionId, ItemRow, RunKind},
+    outbox::Outbox,
     policy::EffectPolicy,
     reflection::ReflectionFiles,
     rules::{CurrentRules, RulesWatch},
@@ -53,6 +59,9 @@ pub struct Worker {
     /// How many listed mails are still to be read, for an interface that shows it.
     pub backfill: watch::Sender<BackfillProgress>,
     policy: watch::Sender<Arc<EffectPolicy>>,
+    outbox: Outbox,
+    /// The drafts that this process has tried to throw away.
+    tried_drafts: Mutex<HashSet<ActionId>>,
     model: Option<Arc<NodeModelCaller>>,
     stop: CancellationToken,
     /// The open lock file. Closing it ends the worker role, so it is kept although nothing reads it.
@@ -108,9 +117,10 @@ impl WorkerUseCases<'_> {
             store: self.app.store.clone(),
             memory: self.app.memory.clone(),
             rules: rules.clone(),
-            outbox,
+            outbox: outbox.clone(),
             labels: self.app.config.labels.clone(),
             model: model.clone(),
+            second_reader: self.app.config.second_reader,
         };
         let nodes = Nodes::shipped(&Arc::new(self.app.config.me.clone()), &self.app.tools);
         let limits = EngineLimits { in_flight: self.app.config.in_flight, ..EngineLimits::default() };
@@ -127,6 +137,8 @@ impl WorkerUseCases<'_> {
             reflections_repaired: tokio::sync::OnceCell::new(),
             backfill,
             policy,
+            outbox,
+            tried_drafts: Mutex::default(),
             model,
             stop,
             _lock: lock,
@@ -202,6 +214,7 @@ impl Worker {
         self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.tasks().rerank_if_rules_changed(&rules).await?;
+        self.app.tasks().rerank_if_day_passed(&rules).await?;
         let trouble = self.tend_or_say().await?;
         troubles.extend(trouble.filter(|trouble| !troubles.contains(trouble)));
         let tended = self.app.search().embed_due_documents().await?;
@@ -280,6 +293,8 @@ impl Worker {
         // After a replacement the files belong to another database and must not be touched.
         self.app.check_data_folder()?;
         self.reload_policy().await?;
+        self.end_past_meetings().await?;
+        self.discard_superfluous_drafts().await?;
         let soon = self.app.approvals().expire_overdue().await?;
         // Each step runs even if another fails: an unusable queue must not keep the head of the audit chain from being
         // recorded.
@@ -288,6 +303,31 @@ impl Worker {
         let noted = self.app.audit().evidence().record_head(&self.app.store, self.app.clock.now()).await;
         queue.and(proposals).and(noted)?;
         Ok(soon)
+    }
+
+    /// Ends the tasks about meetings whose time has passed.
+    async fn end_past_meetings(&self) -> anyhow::Result<()> {
+        let now = self.app.clock.now();
+        if self.app.store.read(move |reader| reader.tasks().has_past_meetings(now)).await? {
+            self.app.store.write(Write::EndPastMeetings { at: now }).await?;
+        }
+        Ok(())
+    }
+
+    /// Throws away the drafts of tasks that their conversations ended, and those that were stored while their effect was
+    /// voided. A draft that cannot be thrown away, because a
+    /// person has changed or moved it or the account may not be touched, is tried once per process.
+    async fn discard_superfluous_drafts(&self) -> anyhow::Result<()> {
+        for action_id in self.app.store.read(|reader| reader.outbox().unrecorded_drafts()).await? {
+            self.outbox.discard_unrecorded_draft(action_id).await?;
+        }
+        for action_id in self.app.store.read(|reader| reader.outbox().superfluous_drafts()).await? {
+            let is_new = self.tried_drafts.lock().unwrap_or_else(PoisonError::into_inner).insert(action_id);
+            if is_new && let Err(error) = self.outbox.discard_draft(action_id, self.app.clock.now()).await {
+                tracing::info!(action.id = %action_id, error = format!("{error:#}"), "a superfluous draft was left");
+            }
+        }
+        Ok(())
     }
 
     /// Stops the engine and the watchers, and records the cost of model calls that were cut off.

@@ -3,13 +3,13 @@
 use std::io::Read as _;
 
 use anyhow::Context as _;
-use comfy_table::Cell;
 
 use super::{
     super::{
         UsageError,
-        description::{describe_effect, format_date_time},
+        description::{describe_effect, format_date_time, format_timestamp, localise_times},
         printer::{Printer, cell},
+        table::{Cell, Column},
     },
     PAUSED_NOTICE, batch, editor, print_item, show_item,
     terminal::is_interactive,
@@ -120,6 +120,17 @@ fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
     ended.then(|| anyhow::anyhow!("number {} was approved, but {}: {}", detail.item.number, row.state, row.result))
 }
 
+/// An item after its decision, and what the decision teaches.
+#[derive(serde::Serialize)]
+struct DecidedItem<'a> {
+    #[serde(flatten)]
+    detail: &'a ItemDetail,
+    /// Whether all effects are paused, so that an approval has none yet.
+    paused: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teaches: Option<&'a str>,
+}
+
 /// Waits until the decided items have been worked on, and prints them. Returns the items as they are then.
 async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKind) -> anyhow::Result<Vec<ItemDetail>> {
     let alone = app.worker().try_finish_runs().await?;
@@ -135,7 +146,9 @@ async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKin
     let corrects = |row: &CorrectionRow| matches!(row.kind, CorrectionKind::Reject | CorrectionKind::Respond);
     let teaches =
         if verdict == DecisionKind::Approve { None } else { app.rules().log_and_explain_correction(corrects).await? };
-    screen.print_json_or(&details, |screen| {
+    let decided: Vec<DecidedItem<'_>> =
+        details.iter().map(|detail| DecidedItem { detail, paused, teaches: teaches.as_deref() }).collect();
+    screen.print_json_or(&decided, |screen| {
         if paused {
             screen.print_line(PAUSED_NOTICE)?;
         }
@@ -231,19 +244,26 @@ pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow:
 /// Lists the effects that can be undone.
 pub(super) async fn journal(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
     let rows = app.effects().list_undoable(limit).await?;
+    let zone = app.config.me.time_zone;
     screen.print_json_or(&rows, |screen| {
         if rows.is_empty() {
             return screen.print_line("There is nothing to undo.");
         }
         let line = |entry: &crate::model::JournalRow| {
             vec![
-                Cell::new(entry.done_at),
+                Cell::new(format_timestamp(entry.done_at, zone)),
                 Cell::new(&entry.row.action.tool),
-                cell(&entry.row.result, 60),
+                cell(&localise_times(&entry.row.result, zone), 60),
                 Cell::new(entry.row.action.action_id),
             ]
         };
-        screen.print_table(&["when", "what", "result", "effect"], rows.iter().map(line).collect())?;
+        let columns = [
+            Column::text("when", 10),
+            Column::fixed("what"),
+            Column::text("result", 20).folding(2),
+            Column::text("effect", 26).folding(1),
+        ];
+        screen.print_table(&columns, rows.iter().map(line).collect())?;
         screen.print_line("adjutant hitl undo EFFECT")
     })
 }

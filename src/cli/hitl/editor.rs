@@ -26,7 +26,19 @@ pub(super) fn edit_in_editor(
     item: ItemId,
     message: &ComposedMessage,
 ) -> anyhow::Result<Option<(String, String)>> {
-    let file = Scratch::write(app.home.data().join(format!(".edit-{item}.txt")), &render_message(message))?;
+    let text = open_editor(app, &item.to_string(), &render_message(message))?;
+    Ok(parse_edited(message, &text))
+}
+
+/// Opens a text in an editor. Returns it as the person left it; none when it is empty.
+pub(in crate::cli) fn edit_text(app: &App, name: &str, text: &str) -> anyhow::Result<Option<String>> {
+    let text = open_editor(app, name, text)?.replace("\r\n", "\n");
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
+}
+
+/// Opens a file with this text in the person's editor. Returns what the editor left.
+fn open_editor(app: &App, name: &str, text: &str) -> anyhow::Result<String> {
+    let file = Scratch::write(app.home.data().join(format!(".edit-{name}.txt")), text)?;
     let editor = find_editor()?;
     // Started by a shell, as other programs do, because the variable may contain arguments.
     let status = Command::new("sh")
@@ -39,8 +51,7 @@ pub(super) fn edit_in_editor(
     if !status.success() {
         bail!("the editor ({editor}) ended with {status}; nothing was changed");
     }
-    let text = fs::read_to_string(&file.0).context("what the editor left cannot be read as text")?;
-    Ok(parse_edited(message, &text))
+    fs::read_to_string(&file.0).context("what the editor left cannot be read as text")
 }
 
 /// Returns the command of the person's editor.

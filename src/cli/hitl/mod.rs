@@ -9,13 +9,17 @@ mod page;
 mod terminal;
 mod wording;
 
-use comfy_table::Cell;
+pub(super) use self::wording::headline;
+
+pub(super) use editor::edit_text;
+pub(super) use terminal::is_interactive;
 
 use self::interactive::ApprovalScreen;
 use super::description::{format_clock_time, format_date_time};
 use super::{
     args::HitlCommand,
     printer::{Printer, cell, escape_and_truncate},
+    table::{Cell, Column},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -28,6 +32,15 @@ const LONGEST_WAIT_SECONDS: i64 = 60;
 
 /// The notice that is shown wherever a decision would have an effect but effects are paused.
 const PAUSED_NOTICE: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
+
+/// The columns of the queue.
+const COLUMNS: [Column<'static>; 5] = [
+    Column::fixed("nr"),
+    Column::text("kind", 8).folding(2),
+    Column::text("what", 24),
+    Column::text("void at", 11).folding(1),
+    Column::text("item", 26).folding(3),
+];
 
 /// Executes a `hitl` command; without one, opens the approval screen or, without a terminal, lists the queue.
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
@@ -59,6 +72,25 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlComm
     }
 }
 
+/// One entry of the queue, as a program reads it.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum QueueEntry<'a> {
+    Item {
+        #[serde(flatten)]
+        item: &'a ItemRow,
+        /// Whether all effects are paused, so that an approval has none yet.
+        paused: bool,
+    },
+    /// A step that waits for something other than a person: the end of a grace, of a pause, or of a rate limit.
+    SetAside {
+        kind: &'static str,
+        #[serde(flatten)]
+        run: &'a RunRow,
+        paused: bool,
+    },
+}
+
 /// Prints the queue, and the runs that wait for something other than a person.
 async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     let items = if all { app.approvals().list_with_snoozed().await? } else { app.approvals().list().await? };
@@ -71,7 +103,11 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     }
     let zone = app.config.me.time_zone;
     let now = app.clock.now();
-    screen.print_json_or(&items, |screen| {
+    let listed = items.iter().map(|item| QueueEntry::Item { item, paused });
+    // What waits for something else than a person is listed for a program only when it asks for everything.
+    let set_aside = waits.iter().filter(|_| all).map(|run| QueueEntry::SetAside { kind: "set_aside", run, paused });
+    let listed: Vec<QueueEntry<'_>> = listed.chain(set_aside).collect();
+    screen.print_json_or(&listed, |screen| {
         if paused {
             screen.print_line(PAUSED_NOTICE)?;
         }
@@ -91,7 +127,7 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
                 ]
             };
             let rows = items.iter().zip(&whats).map(line).collect();
-            screen.print_table(&["nr", "kind", "what", "void at", "item"], rows)?;
+            screen.print_table(&COLUMNS, rows)?;
             screen.print_line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
         }
         if left_behind > 0 && !paused {
@@ -114,7 +150,8 @@ fn print_deferred_runs(screen: Printer, app: &App, waits: &[RunRow]) -> std::io:
         let until = run.wait_until.map_or_else(String::new, |at| format_clock_time(at, app.config.me.time_zone));
         vec![cell(&run.waits_for, 90), Cell::new(until), Cell::new(about)]
     };
-    screen.print_table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
+    let columns = [Column::text("set aside", 24), Column::fixed("goes on at"), Column::text("task", 26).folding(1)];
+    screen.print_table(&columns, waits.iter().map(line).collect())
 }
 
 fn show_item(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<()> {
@@ -124,7 +161,7 @@ fn show_item(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<
 /// Prints an item in full, as the approval screen shows it.
 fn print_item(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Result<()> {
     screen.print_line(&page::title(app, detail))?;
-    let lines = page::item_page(app, detail).into_iter().chain(page::technical_lines(detail));
+    let lines = page::item_page(app, detail).into_iter().chain(page::technical_lines(app, detail));
     lines.into_iter().try_for_each(|line| screen.print_line(&line.text))
 }
 

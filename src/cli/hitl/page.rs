@@ -2,11 +2,10 @@
 
 use chrono_tz::Tz;
 use serde_json::Value;
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
     super::{
-        description::{describe_effect, format_date_time},
+        description::{describe_effect, format_date_time, format_timestamp},
         printer::escape_and_truncate,
     },
     wording::{describe_expiry, describe_kind, describe_recipient},
@@ -92,6 +91,10 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
         let text =
             format!("{number}{} ({}, {})", escape_and_truncate(&task.objective, 160), task.priority, task.status);
         lines.push(PageLine::field("Task", &text));
+        for warning in task.context.warnings() {
+            let text = format!("{}: {}", warning.kind, escape_and_truncate(&warning.text, 300));
+            lines.push(PageLine::warning("WARNING", &text));
+        }
     }
     if let Some(mail) = &detail.mail {
         let text = format!(
@@ -113,12 +116,15 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
 }
 
 /// Returns the ids and digests, for scripts and for verification.
-pub(super) fn technical_lines(detail: &ItemDetail) -> Vec<PageLine> {
+pub(super) fn technical_lines(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
     let mut lines = vec![PageLine::plain("")];
     if let Some(sha256) = &detail.item.action_sha256 {
         lines.push(PageLine::field("Action", &format!("sha256 {sha256}")));
     }
-    lines.push(PageLine::field("Item", &format!("{} since {}", detail.item.item_id, detail.item.created_at)));
+    lines.push(PageLine::field(
+        "Item",
+        &format!("{} since {}", detail.item.item_id, format_timestamp(detail.item.created_at, app.config.me.time_zone)),
+    ));
     lines
 }
 
@@ -182,13 +188,14 @@ fn body(text: &str) -> impl Iterator<Item = PageLine> {
 }
 
 /// Returns the mail that caused the item; none when there is none.
-pub(super) fn source_mail_lines(detail: &ItemDetail) -> Option<Vec<PageLine>> {
+pub(super) fn source_mail_lines(app: &App, detail: &ItemDetail) -> Option<Vec<PageLine>> {
+    let zone = app.config.me.time_zone;
     let (mail, text) = (detail.mail.as_ref()?, detail.cause.as_ref()?);
     let mut lines = vec![
         PageLine::plain(format!("The mail that caused it, number {}", mail.mail_id)),
         PageLine::field("From", &escape_and_truncate(&mail.sender, 254)),
         PageLine::field("Subject", &escape_and_truncate(&mail.subject, 998)),
-        PageLine::field("Arrived", &mail.arrived_at.to_string()),
+        PageLine::field("Arrived", &format_timestamp(mail.arrived_at, zone)),
         PageLine::plain(""),
     ];
     lines.extend(body(text));
@@ -202,49 +209,6 @@ pub(super) fn wrap(lines: &[PageLine], width: usize) -> Vec<PageLine> {
 }
 
 fn wrap_line(line: &PageLine, width: usize) -> Vec<PageLine> {
-    let indent = " ".repeat(line.indent.min(width / 2));
-    let mut rows = Vec::new();
-    let mut row = String::new();
-    for word in line.text.split_inclusive(' ') {
-        if row.width() + word.trim_end().width() > width && !row.trim().is_empty() {
-            rows.push(std::mem::replace(&mut row, indent.clone()));
-        }
-        for c in word.chars() {
-            let blank = c == ' ';
-            if row.width() + c.width().unwrap_or(0) > width {
-                if blank {
-                    continue;
-                }
-                rows.push(std::mem::replace(&mut row, indent.clone()));
-            }
-            row.push(c);
-        }
-    }
-    rows.push(row);
-    rows.into_iter().map(|text| PageLine { text: text.trim_end().to_owned(), ..line.clone() }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_broken_between_words_and_nothing_is_lost() {
-        for (text, width, expected) in [
-            ("one two three", 10, &["one two", "three"][..]),
-            ("abcdefghijklmnop", 10, &["abcdefghij", "klmnop"]),
-            ("  said a b c d e f", 10, &["  said a b", "  c d e f"]),
-            ("", 10, &[""]),
-            ("שלום לכולם מכאן", 10, &["שלום לכולם", "מכאן"]),
-            ("会議会議会議", 10, &["会議会議会", "議"]),
-        ] {
-            let indent = text.len() - text.trim_start().len();
-            let rows: Vec<String> = wrap(&[PageLine { indent, ..PageLine::plain(text) }], width)
-                .into_iter()
-                .map(|line| line.text)
-                .collect();
-            assert_eq!(rows, expected, "{text}");
-            assert!(rows.iter().all(|row| row.width() <= width), "{text}");
-        }
-    }
+    let rows = super::super::wrapping::wrap(&line.text, width, line.indent);
+    rows.into_iter().map(|text| PageLine { text, ..line.clone() }).collect()
 }

@@ -55,7 +55,7 @@ pub(super) struct Terminal {
 }
 
 /// Returns whether standard input and output are both a terminal, so that there is somebody to ask.
-pub(super) fn is_interactive() -> bool {
+pub(in crate::cli) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 

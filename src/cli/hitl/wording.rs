@@ -34,7 +34,7 @@ pub(super) fn describe_recipient(to: &Recipient) -> (String, bool) {
 }
 
 /// Returns one line for a list: recipients, subject and risk class.
-pub(super) fn headline(detail: &ItemDetail) -> String {
+pub(in crate::cli) fn headline(detail: &ItemDetail) -> String {
     let Some(row) = &detail.action else { return escape_and_truncate(&detail.item.title, 120) };
     let Some(message) = row.action.effect.message() else {
         return format!("{} [{}]", escape_and_truncate(&detail.item.title, 120), row.class);

@@ -65,6 +65,7 @@ impl GenerateResponse {
             priority: task.priority,
             rule: entry.state.rule.clone().unwrap_or_default(),
             urgency: facts.urgency,
+            urgency_origin: Some(facts.urgency_origin),
             tools: done
                 .clone()
                 .map(|subtask| subtask.step.clone())

@@ -2,7 +2,9 @@
 //! [`writable_fields`] names.
 
 mod execute_tool;
+mod follow_up;
 mod generate_response;
+
 mod plan_step;
 mod prioritise;
 mod retrieve_context;

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::wording;
+use super::{follow_up, wording};
 use crate::{
-    followup,
+    followup::{self, FollowUpOutcome, Situation},
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
         Addressed, Change, Direction, ExtractedTask, Facts, FactsKind, Mail, MailContext, MailState, MailboxKind, Me,
-        Move, NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, Subtask, Task, TaskContext,
-        TaskId, TaskStatus, reading::NoTask,
+        Move, NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, SentenceScores, Subtask,
+        Task, TaskContext, TaskId, TaskStatus, Turn,
+        reading::{MailWarning, NoTask},
     },
-    reading::{self, ReadContext, Relation},
+    reading::{self, FirstReading, ReadContext, Relation},
     rules::TaskRuleMatch,
     tool::Registry,
 };
@@ -34,20 +35,27 @@ impl Node for PlanStep {
         let Some(mut known) = entry.find_reply::<MailContext>(|call| matches!(call, Call::MailContext { .. }))? else {
             return Ok(NodeOutput::from_call(Call::MailContext { mail_id }));
         };
-        let context = ReadContext {
-            me: &self.me,
-            now: known.arrived_at,
-            known_contact: known.known_contact,
-            thread_mine: known.thread_mine,
+        let context = self.read_context(entry, &known);
+        let mut reading = match read_mail(entry, mail, &context)? {
+            FirstReading::Done(reading) => reading,
+            FirstReading::InDoubt(sentences) => {
+                return Ok(NodeOutput::from_call(Call::SecondReading { sentences }));
+            }
         };
-        let mut reading = entry.reading_cache.get_or_init(|| reading::read(mail, &context)).clone();
         if entry.state.forced && reading.tasks.is_empty() {
             reading.tasks.push(reading::plan_forced_task(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
+        let warnings = reading.warnings.clone();
+        if entry.state.archive {
+            // The person knows the warnings and decided: they do not hold back what the person asked for.
+            reading.warnings.clear();
+            reading.tasks = vec![reading::plan_archive_task(mail)];
+            reading.reason = "a person said: archive it".into();
+        }
         let about = self.mail_facts(entry, mail, &known, &reading);
         // Nothing is learned about unverified senders, because anybody can forge their address.
-        if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
+        if about.sender_verified && !entry.state.is_overruled() && known.direction == Direction::In {
             let Some(taught) =
                 entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::LearnedReading { .. }))?
             else {
@@ -55,23 +63,53 @@ impl Node for PlanStep {
             };
             apply_learned_reading(&mut reading, taught, mail, &context);
         }
-        let invoices =
-            if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
-        if !invoices.is_empty() {
+        let requests =
+            if entry.state.is_overruled() { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
+        if !requests.is_empty() {
             let Some(same) =
-                entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::TasksAboutInvoice { .. }))?
+                entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::TasksWithFingerprints { .. }))?
             else {
-                return Ok(NodeOutput::from_call(Call::TasksAboutInvoice { invoices }));
+                return Ok(NodeOutput::from_call(Call::TasksWithFingerprints { fingerprints: requests }));
             };
             followup::merge_tasks(&mut known.tasks, same);
         }
-        let step = self.open_or_link_tasks(entry, mail, &known, &reading);
+        let mut step = self.open_or_link_tasks(entry, mail, &known, &reading);
+        if !warnings.is_empty() || entry.state.genuine {
+            set_warnings(&mut step, &warnings);
+        }
         match entry.find_model_reply(Prompt::PlanStep)? {
             Some(heard) => Ok(wording::apply_plan_wording(step, &heard, &self.tools)),
-            None if entry.has_model => {
+            None if entry.has_model && !entry.state.archive => {
                 Ok(wording::request_plan_wording(&step, mail, &self.me, &reading.language).unwrap_or(step))
             }
             None => Ok(step),
+        }
+    }
+}
+
+/// Reads the mail, once for all evaluations of a visit.
+fn read_mail(entry: &NodeInput<'_>, mail: &Mail, context: &ReadContext<'_>) -> anyhow::Result<FirstReading> {
+    if let Some(reading) = entry.reading_cache.get() {
+        return Ok(FirstReading::Done(reading.clone()));
+    }
+    let heard = entry.find_reply::<Vec<SentenceScores>>(|call| matches!(call, Call::SecondReading { .. }))?;
+    let reading = if heard.is_none() && entry.has_second_reader {
+        match reading::read_unless_in_doubt(mail, context) {
+            FirstReading::Done(reading) => reading,
+            in_doubt @ FirstReading::InDoubt(_) => return Ok(in_doubt),
+        }
+    } else {
+        let second_reading = heard.unwrap_or_default();
+        reading::read(mail, &ReadContext { second_reading: &second_reading, ..*context })
+    };
+    Ok(FirstReading::Done(entry.reading_cache.get_or_init(|| reading).clone()))
+}
+
+/// Adds the warnings to the outcome of the mail.
+fn set_warnings(step: &mut NodeOutput, found: &[MailWarning]) {
+    for change in &mut step.changes {
+        if let Change::Settle { warnings, .. } = change {
+            *warnings = Some(found.to_vec());
         }
     }
 }
@@ -107,7 +145,7 @@ impl PlanStep {
     /// Decides what the mail becomes, in this order: nothing because its sender is muted, a change of an event that a
     /// task is about, a follow-up, nothing because it asks for nothing, or new tasks beside follow-ups.
     ///
-    /// A person who declared the mail to be a task (`forced`) overrides muting and linking.
+    /// A person who declared the mail to be a task or genuine overrides muting and linking.
     fn open_or_link_tasks(
         &self,
         entry: &NodeInput<'_>,
@@ -116,39 +154,55 @@ impl PlanStep {
         reading: &Reading,
     ) -> NodeOutput {
         let about = self.mail_facts(entry, mail, known, reading);
-        let told = followup::facts_for_link(mail, &about);
-        if known.muted && !entry.state.forced {
+        let told = followup::facts_for_link(mail, known.direction, &about);
+        if known.muted && !entry.state.is_overruled() {
             return skip_without_task(about, NoTask::Overruled, "a person muted this sender");
         }
-        if let Some((task, evidence)) = followup::find_changed_event(mail, &known.tasks).filter(|_| !entry.state.forced)
+        if let Some((task, evidence)) =
+            followup::find_changed_event(mail, &known.tasks).filter(|_| !entry.state.is_overruled())
         {
-            return follow_event(entry, known, told, (task, evidence), reading.tasks.first());
+            return follow_up::follow_event(entry, known, told, (task, evidence), reading.tasks.first());
         }
-        if reading.tasks.is_empty() {
-            let Some(task) = followup::find_answered_task(mail, &known.tasks) else {
-                let no_task = reading.no_task.unwrap_or(NoTask::Fyi);
-                return skip_without_task(about, no_task, &reading.reason);
-            };
-            return link_follow_up(entry, told, &[(task, followup::reply_evidence(task).to_owned())]);
-        }
-        let mut fresh = Vec::new();
-        let mut again: Vec<(&RelatedTask, String)> = Vec::new();
-        for planned in &reading.tasks {
-            match followup::find_same_task(planned, mail, &known.tasks).filter(|_| !entry.state.forced) {
-                Some(found) if again.iter().any(|(task, _)| task.task_id == found.0.task_id) => {}
-                Some(found) => again.push(found),
-                None => fresh.push(planned),
+        let turn = self.read_turn(entry, mail, known);
+        let situation = Situation { mail, known, turn: &turn, now: entry.now, content_words: reading::content_words };
+        let decision = if entry.state.is_overruled() {
+            FollowUpOutcome { fresh: reading.tasks.iter().collect(), ..FollowUpOutcome::default() }
+        } else {
+            followup::decide(situation, &reading.tasks)
+        };
+        match (decision.fresh.is_empty(), decision.links.is_empty()) {
+            (true, true) => {
+                let (no_task, reason) =
+                    decision.quiet.unwrap_or_else(|| (reading.no_task.unwrap_or(NoTask::Fyi), reading.reason.clone()));
+                skip_without_task(about, no_task, &reason)
+            }
+            (true, false) => follow_up::link_follow_up(entry, told, &decision.links),
+            (false, _) => {
+                let mut step = self.open_tasks(entry, mail, known, reading, &about, &decision.fresh);
+                follow_up::add_links(&mut step, entry, &told, &decision.links);
+                step
             }
         }
-        if fresh.is_empty() {
-            return link_follow_up(entry, told, &again);
+    }
+
+    /// Returns what the mail says about the matter of its conversation; nothing when there is no conversation that it
+    /// could change.
+    fn read_turn(&self, entry: &NodeInput<'_>, mail: &Mail, known: &MailContext) -> Turn {
+        if entry.state.forced || (known.tasks.is_empty() && !known.thread_mine) {
+            return Turn::default();
         }
-        let mut step = self.open_tasks(entry, mail, known, reading, &about, &fresh);
-        let links = again.iter().map(|(task, evidence)| link_change(task, &told, evidence));
-        let settled = step.changes.pop();
-        step.changes.extend(links.chain(settled));
-        step.runs.extend(again.iter().map(|(task, _)| rank_run(entry, task)));
-        step
+        reading::read_turn(mail, &self.read_context(entry, known))
+    }
+
+    fn read_context<'a>(&'a self, entry: &NodeInput<'_>, known: &MailContext) -> ReadContext<'a> {
+        ReadContext {
+            me: &self.me,
+            now: known.arrived_at,
+            known_contact: known.known_contact,
+            thread_mine: known.thread_mine,
+            second_reading: &[],
+            is_genuine: entry.state.genuine,
+        }
     }
 
     /// Returns the output that opens the planned tasks, each with a run of its own, and settles the mail as a task.
@@ -166,7 +220,8 @@ impl PlanStep {
             let task = self.build_task(entry, mail, known, reading, plan, ordinal);
             let facts = about.for_task(plan);
             step.runs.push(task_run(entry, known, &task, &facts));
-            let fingerprints = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
+            let fingerprints =
+                if entry.state.is_overruled() { Vec::new() } else { followup::task_fingerprints(mail, plan) };
             let seen = known.tasks.iter().map(|task| task.task_id).collect();
             step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), fingerprints, seen });
         }
@@ -175,6 +230,7 @@ impl PlanStep {
             state: MailState::Task,
             reason: reading.reason.clone(),
             facts: Some(Box::new(first)),
+            warnings: None,
         });
         step
     }
@@ -195,7 +251,7 @@ impl PlanStep {
         // one.
         let (nth, run) = (ordinal.to_string(), entry.run.run_id.to_string());
         let mut parts = vec![entry.run.account.as_str(), &known.source_key, &nth];
-        if entry.state.forced {
+        if entry.state.is_overruled() {
             parts.push(&run);
         }
         let agents = plan.steps.iter().any(|step| self.tools.get(step).is_some());
@@ -227,15 +283,16 @@ fn source(mail: &Mail, known: &MailContext) -> String {
 
 /// Returns the task's context: the person, the conversation, the deadline, and the evidence and warnings for a person.
 fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &ExtractedTask) -> TaskContext {
-    let mut threads = vec![mail.thread.clone()];
-    threads.extend(mail.message_id.iter().filter(|id| **id != mail.thread).cloned());
     let mut context = TaskContext {
         person: plan.person.clone(),
-        threads,
+        threads: vec![mail.thread.clone()],
         meeting_duration: plan.meeting_duration.clone(),
         deadline: plan.deadline.clone(),
         ..TaskContext::default()
     };
+    for id in mail.references.iter().chain(&mail.message_id) {
+        context.add_message(id);
+    }
     let mut more = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
             context.more.insert(key.into(), value);
@@ -245,6 +302,12 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
     more(Task::PARTLY_ANSWERED, followup::is_partly_answered(&known.tasks).then_some(Value::from(true)));
     more("evidence", Some(Value::from(plan.evidence.clone())));
     more("amount", plan.amount.map(Value::from));
+    more(
+        TaskContext::WANTS_ANSWER,
+        (plan.wants_answer != plan.kind.is_question()).then(|| Value::from(plan.wants_answer)),
+    );
+    more(TaskContext::ASKED, plan.asked.map(|asked| Value::from(asked.as_str())));
+    more(TaskContext::HAPPENS_AT, plan.happens_at.map(|at| Value::from(at.to_string())));
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));
     more(
@@ -278,79 +341,13 @@ fn task_run(entry: &NodeInput<'_>, known: &MailContext, task: &Task, facts: &Fac
 /// Returns the output that settles the mail as no task, with the reason.
 fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
     let facts = Facts { kind: FactsKind::NoTask(kind), ..facts };
-    let settle = Change::Settle { state: MailState::NoTask, reason: reason.to_owned(), facts: Some(Box::new(facts)) };
+    let settle = Change::Settle {
+        state: MailState::NoTask,
+        reason: reason.to_owned(),
+        facts: Some(Box::new(facts)),
+        warnings: None,
+    };
     NodeOutput::from_move(Move::Skip { reason: reason.to_owned() }).with_changes(vec![settle])
-}
-
-/// Returns the output that links the mail to open tasks. The ledger names the first of them.
-fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, String)]) -> NodeOutput {
-    let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link_change(task, &facts, evidence)).collect();
-    let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
-    let facts = Some(Box::new(Facts { kind: FactsKind::FollowUp, ..facts }));
-    changes.push(Change::Settle { state: MailState::Linked, reason, facts });
-    let mut step = NodeOutput::from_move(Move::Next).with_changes(changes);
-    step.runs.extend(tasks.iter().map(|(task, _)| rank_run(entry, task)));
-    step
-}
-
-/// Returns the change that links the mail to one task.
-fn link_change(task: &RelatedTask, facts: &Facts, evidence: &str) -> Change {
-    let facts = Box::new(Facts { kind: FactsKind::FollowUp, ..facts.clone() });
-    Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned(), event: None }
-}
-
-/// Returns the output for a mail in which the organizer changes an event: its task takes over the change, and is worked
-/// again unless the event is cancelled.
-fn follow_event(
-    entry: &NodeInput<'_>,
-    known: &MailContext,
-    facts: Facts,
-    (task, evidence): (&RelatedTask, String),
-    planned: Option<&ExtractedTask>,
-) -> NodeOutput {
-    let mut step = link_follow_up(entry, facts, &[(task, evidence)]);
-    for change in &mut step.changes {
-        if let Change::LinkMail { event, .. } = change {
-            *event = Some(Box::new(followup::event_change(planned)));
-        }
-    }
-    if planned.is_some() {
-        step.runs.push(answer_run(entry, known, task));
-    }
-    step
-}
-
-/// Returns the run that answers a changed event. It has a new generation, so that its effects are not those of the last
-/// answer.
-fn answer_run(entry: &NodeInput<'_>, known: &MailContext, task: &RelatedTask) -> NewRun {
-    let (parent, task_id) = (entry.run.run_id.to_string(), task.task_id.to_string());
-    NewRun {
-        run_id: RunId::derive(entry.now, &[&parent, &task_id, "answer"]),
-        kind: RunKind::Decision,
-        node: NodeName::ExecuteTool,
-        state: RunState {
-            mail_id: entry.state.mail_id,
-            mail_key: Some(known.source_key.clone()),
-            generation: task.answers,
-            ..RunState::default()
-        },
-        ..rank_run(entry, task)
-    }
-}
-
-/// Returns the run that ranks a task again after a follow-up, which may raise its priority.
-fn rank_run(entry: &NodeInput<'_>, task: &RelatedTask) -> NewRun {
-    NewRun {
-        run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
-        account: entry.run.account.clone(),
-        user: entry.run.user.clone(),
-        kind: RunKind::Rank,
-        parent_run: Some(entry.run.run_id),
-        fork: None,
-        node: NodeName::Prioritise,
-        task_id: Some(task.task_id),
-        state: RunState { mail_id: entry.state.mail_id, ..RunState::default() },
-    }
 }
 
 /// Returns how the mail reached the person: directly, by a list or as a copy.

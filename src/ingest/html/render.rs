@@ -20,6 +20,8 @@ const MAX_OPEN_ELEMENTS: usize = 256;
 const MAX_END_TAG_SEARCH: usize = 64;
 /// A page with pictures and at most this many words says its message in its pictures.
 const IMAGE_ONLY_WORDS: usize = 12;
+/// How much of what a person does not see is kept. An order to a program stands at its beginning.
+const HIDDEN_BYTES: usize = 4096;
 /// How many levels of quotes are rendered.
 const MAX_QUOTE_DEPTH: usize = 8;
 
@@ -28,6 +30,8 @@ const MAX_QUOTE_DEPTH: usize = 8;
 pub struct HtmlText {
     pub text: String,
     pub links: Vec<Link>,
+    /// The beginning of what a person does not see.
+    pub hidden_text: String,
 }
 
 /// Renders a page. Stops once the text is longer than any that is kept.
@@ -99,10 +103,13 @@ impl HtmlRenderer<'_> {
         self.open_elements.last().map_or_else(Visibility::default, |element| element.visibility)
     }
 
-    /// Appends text if a person would see it.
+    /// Appends text if a person would see it, and keeps it apart otherwise.
     fn push_text(&mut self, text: &str) {
-        if text.is_empty() || !self.visibility().is_visible() {
+        if text.is_empty() {
             return;
+        }
+        if !self.visibility().is_visible() {
+            return self.keep_hidden_text(text);
         }
         if text.contains('&') {
             let mut decoded = std::mem::take(&mut self.scratch);
@@ -113,6 +120,19 @@ impl HtmlRenderer<'_> {
         } else {
             self.push_words(text);
         }
+    }
+
+    /// Keeps the first words that a person does not see.
+    fn keep_hidden_text(&mut self, text: &str) {
+        let hidden = &mut self.output.hidden_text;
+        if hidden.len() >= HIDDEN_BYTES || text.trim().is_empty() {
+            return;
+        }
+        if !hidden.is_empty() {
+            hidden.push('\n');
+        }
+        push_decoded(hidden, text.trim());
+        hidden.truncate(hidden.floor_char_boundary(HIDDEN_BYTES));
     }
 
     /// Appends decoded text, with white space collapsed as a browser does.

@@ -5,7 +5,7 @@
 pub(crate) struct Visibility {
     /// `display: none` and the like, which nothing inside can undo.
     hidden: bool,
-    /// `font-size: 0`, which another size inside undoes. Layout tables use it to close gaps.
+    /// `font-size: 0` or a size nobody can read, which another size inside undoes. Layout tables use it to close gaps.
     is_zero_size: bool,
     /// `visibility: hidden`, which `visible` inside undoes.
     is_visibility_hidden: bool,
@@ -36,7 +36,7 @@ impl Visibility {
                 self.is_visibility_hidden =
                     is("hidden") || is("collapse") || (self.is_visibility_hidden && !is("visible"));
             } else if name.eq_ignore_ascii_case("font-size") {
-                self.is_zero_size = is_zero(value) || (self.is_zero_size && is("inherit"));
+                self.is_zero_size = is_tiny(value) || (self.is_zero_size && is("inherit"));
             } else if name.eq_ignore_ascii_case("opacity") {
                 self.hidden |= is_zero(value);
             } else if name.eq_ignore_ascii_case("max-height") || name.eq_ignore_ascii_case("height") {
@@ -48,6 +48,23 @@ impl Visibility {
         self.hidden |= flat && clipped;
         self
     }
+}
+
+/// Returns whether letters of this size cannot be read: `0`, `1px`, `0.1em`.
+fn is_tiny(value: &str) -> bool {
+    let digits = value.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (number, unit) = value.split_at_checked(digits).unwrap_or_default();
+    let Ok(size) = number.parse::<f64>() else { return is_zero(value) };
+    let unit = unit.trim_start();
+    let starts = |name: &str| unit.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    let limit = if starts("em") || starts("rem") {
+        0.1
+    } else if starts("%") {
+        10.0
+    } else {
+        1.0
+    };
+    size <= limit
 }
 
 /// Returns whether a length is zero: `0`, `0px` or `0.0em`, but not `0.9em`.
@@ -70,6 +87,11 @@ mod tests {
             (&["font-size:0"], false),
             (&["font-size:0px;line-height:0"], false),
             (&["font-size:0.9em"], true),
+            (&["font-size:1px;color:#fff"], false),
+            (&["font-size:1em"], true),
+            (&["font-size:11px"], true),
+            (&["font-size:100%"], true),
+            (&["font-size:small"], true),
             (&["font-size:0", "font-size:14px"], true),
             (&["font-size:0", "font-size:inherit"], false),
             (&["visibility:hidden", "color:red"], false),

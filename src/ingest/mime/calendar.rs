@@ -23,6 +23,7 @@ pub(crate) fn parse_invite(calendar: &UnfoldedCalendar, content_type_method: Opt
         organizer: organizer(&event),
         sequence: event.property("SEQUENCE").and_then(|number| number.raw_value().parse().ok()).unwrap_or_default(),
         recurrence_id: event.property("RECURRENCE-ID").map(|id| to_short_line(id.raw_value())),
+        recurs: event.property("RRULE").is_some() || event.property("RDATE").is_some(),
     })
 }
 
@@ -66,6 +67,7 @@ mod tests {
                 organizer: Some("dana@x.example".into()),
                 sequence: 3,
                 recurrence_id: None,
+                recurs: false,
             }
         );
     }

@@ -115,6 +115,9 @@ impl Argument {
     /// The name of the argument that holds the words of a message.
     pub const TEXT: &'static str = "text";
 
+    /// The names of all arguments that the tools of the program have. The policy denies any other.
+    pub const NAMES: [&'static str; 6] = [Self::RECIPIENTS, Self::TEXT, "subject", "label", "name", "invoice"];
+
     /// Describes an argument that was not taken from a mail.
     pub fn new(name: &str, origin: Origin) -> Self {
         Self { name: name.to_owned(), origin, mail_id: None, verified: false }

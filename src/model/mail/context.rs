@@ -54,6 +54,21 @@ pub struct RelatedTask {
     /// Whether a message may have been sent for the task.
     #[serde(default)]
     pub has_sent: bool,
+    /// The sentence that the task came from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+    /// The subject of the mail that opened the task.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// When the mail that opened the task was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Instant>,
+    /// The deadline of the task as a point in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<Instant>,
+    /// Whether an answer is all that the task asks for.
+    #[serde(default)]
+    pub wants_answer: bool,
 }
 
 text_enum! {
@@ -71,6 +86,10 @@ text_enum! {
         Invoice = "invoice",
         /// The mail and the task are about the same event of the same sender's calendar.
         Invitation = "invitation",
+        /// The mail names the subject of the task and is by the same sender, or by the person to that sender.
+        Subject = "subject",
+        /// The mail asks in the same words for the same as the task, by the same sender on the same day.
+        Request = "request",
         /// The task was opened by the beginning of the mail, which was read while the rest was still being written.
         /// Such a task may have ended.
         Beginning = "beginning",

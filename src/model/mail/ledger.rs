@@ -1,6 +1,8 @@
 //! The ledger: every message ever seen is in exactly one of these states, and no row is ever deleted.
 
-use crate::model::{AccountId, Direction, Instant, MailId, NewRun, TaskId, UserId, text_enum::text_enum};
+use crate::model::{
+    AccountId, Direction, Instant, MailId, NewRun, TaskId, UserId, reading::MailWarning, text_enum::text_enum,
+};
 use serde::Serialize;
 
 text_enum! {
@@ -50,9 +52,23 @@ pub struct LedgerRow {
     pub retries: u32,
     pub sender: String,
     pub subject: String,
+    /// What the reading warned of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<MailWarning>,
     /// Size, mtime and ctime of the file; empty for a message that is not a file.
     #[serde(skip)]
     pub stamp: String,
+}
+
+/// A sender whose mail opens no task, because a person said so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MutedSender {
+    pub account: AccountId,
+    pub address: String,
+    /// When the person said so.
+    pub at: Instant,
+    /// Whether verified mail of the address still opens tasks.
+    pub unverified_only: bool,
 }
 
 /// A message that is a file, as the ledger remembers it.
@@ -78,6 +94,11 @@ pub enum MailEditKind {
     /// No mail of this sender opens a task from now on.
     Mute,
     Unmute,
+    /// The mail is to be archived. The caller builds the run that does it.
+    Archive(Box<NewRun>),
+    /// The mail is what it says it is: its warnings were wrong. The caller builds the run that reads it again; none for a
+    /// mail that has its task already.
+    Genuine(Option<Box<NewRun>>),
 }
 
 /// A person's correction of what became of a mail.

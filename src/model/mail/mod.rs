@@ -5,10 +5,12 @@
 mod arrival;
 mod context;
 mod ledger;
+mod turn;
 
 pub use arrival::{Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, UnchangedFile};
 pub use context::{FollowUp, MailContext, RelatedTask, TaskRelation};
-pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState};
+pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState, MutedSender};
+pub use turn::{PromisedDate, Turn};
 
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +78,9 @@ pub struct Invite {
     /// Which event of a series it is about, as written; none for the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recurrence_id: Option<String>,
+    /// Whether it is a series, which is not over after its first event.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recurs: bool,
 }
 
 /// Returns whether the sequence is left out of the stored form.
@@ -123,6 +128,10 @@ pub struct Mail {
     /// The signature, and the legal notices, taglines and footers that were cut from the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The text of an HTML part that a person does not see. It is never read as the sender's words; it is only searched
+    /// for orders to a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_text: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -136,6 +145,10 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bulk_header: Option<String>,
     pub authentication: Authentication,
+    /// Whether it says that this program composed it. Anyone can write that, so it only keeps the mail from counting as
+    /// the person's own answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub composed_by_agent: bool,
     /// How many bidirectional overrides and zero-width characters were taken out of the text.
     #[serde(default)]
     pub tricks: u32,

@@ -4,8 +4,10 @@
 //! contract.
 
 mod checkpoint;
+mod task_update;
 
 pub use checkpoint::{Checkpoint, CheckpointRow, NewRun, RecordedReply, RunRecord, RunRow};
+pub use task_update::{ConversationEnd, MovedDeadline, TaskNote, TaskUpdate};
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     ActionId, Facts, Fingerprint, MailId, MailState, Priority, Subtask, Task, TaskId, TaskStatus, UrgencyOrigin,
-    text_enum::text_enum,
+    reading::MailWarning, text_enum::text_enum,
 };
 
 /// The version of every stored state and change. A run of another version is parked, its state is never guessed at.
@@ -132,6 +134,12 @@ pub struct RunState {
     /// Whether a person said that this mail is a task, whatever the reading says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
+    /// Whether a person said that this mail is genuine, whatever it was warned of.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub genuine: bool,
+    /// Whether a person asked to archive this mail: its task is that and nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archive: bool,
     /// Counts the attempts at an effect that a person asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub generation: u32,
@@ -144,6 +152,13 @@ pub struct RunState {
     /// The tasks that the run of a mail opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<TaskId>,
+}
+
+impl RunState {
+    /// Returns whether a person has overruled the reading of the mail.
+    pub const fn is_overruled(&self) -> bool {
+        self.forced || self.genuine || self.archive
+    }
 }
 
 /// One change that a node makes. [`RunState::apply`] applies it to the state, the store writes it to the tables.
@@ -172,6 +187,9 @@ pub enum Change {
         /// What the mail changes about the event that the task is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         event: Option<Box<EventChange>>,
+        /// What the mail changes about the task itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        update: Option<Box<TaskUpdate>>,
     },
     /// Writes the outcome of the mail into the ledger, with the facts that were read.
     Settle {
@@ -179,6 +197,9 @@ pub enum Change {
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         facts: Option<Box<Facts>>,
+        /// What the mail is warned of from now on; none leaves the warnings as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        warnings: Option<Vec<MailWarning>>,
     },
     /// Sets the priority, with the rule that decided.
     Priority {
@@ -196,6 +217,8 @@ pub enum Change {
     StepDone { index: usize },
     /// Adds a step that the person must do, because the agent could not do its own.
     AddStep { subtask: Subtask },
+    /// Replaces the open steps of these names by one that the person must do, in the place of the first of them.
+    ReplaceSteps { steps: Vec<String>, by: String },
     /// Stores the output of a step.
     Output { step: String, value: Value },
     /// Stores the summary of the result.
@@ -264,7 +287,7 @@ impl Change {
             Change::Priority { .. } => WrittenField::Priority,
             Change::Status { .. } => WrittenField::Status,
             Change::Documents { .. } => WrittenField::ContextDocs,
-            Change::StepDone { .. } | Change::AddStep { .. } => WrittenField::Subtasks,
+            Change::StepDone { .. } | Change::AddStep { .. } | Change::ReplaceSteps { .. } => WrittenField::Subtasks,
             Change::Output { .. } => WrittenField::ToolOutput,
             Change::Summary { .. } => WrittenField::ResultSummary,
         }
@@ -278,6 +301,14 @@ fn is_zero(number: &u32) -> bool {
 
 fn no_documents(documents: &Arc<Vec<ContextDoc>>) -> bool {
     documents.is_empty()
+}
+
+/// Puts one step in the place of the first open step of these names, and drops the others.
+fn replace_steps(subtasks: &mut Vec<Subtask>, steps: &[String], by: &str) {
+    let is_replaced = |subtask: &Subtask| !subtask.done && steps.contains(&subtask.step);
+    let Some(first) = subtasks.iter().position(is_replaced) else { return };
+    subtasks.retain(|subtask| !is_replaced(subtask));
+    subtasks.insert(first, Subtask { step: by.to_owned(), done: false });
 }
 
 impl RunState {
@@ -298,6 +329,7 @@ impl RunState {
             Change::StepDone { index } => {
                 self.touch_task(at)?.subtasks.get_mut(*index).ok_or(BadChange::NoStep(*index))?.done = true;
             }
+            Change::ReplaceSteps { steps, by } => replace_steps(&mut self.touch_task(at)?.subtasks, steps, by),
             Change::AddStep { subtask } => self.touch_task(at)?.subtasks.push(subtask.clone()),
             Change::Output { step, value } => {
                 self.touch_task(at)?.tool_output.get_or_insert_default().insert(step.clone(), value.clone());

@@ -1,5 +1,7 @@
 //! What a person or new rules change in a task.
 
+use serde::Serialize;
+
 use crate::model::{AccountId, Facts, Instant, NewReminder, Priority, Task, TaskId, UserId};
 
 /// What a person wants changed. Each change is also kept as a correction where the nightly job can learn from it.
@@ -21,16 +23,27 @@ pub enum TaskEditKind {
     Deadline(Option<String>, Option<Instant>),
     /// Marks a step as done by the person.
     StepDone(String),
-    /// Has a step done again with these words, and shown to the person before anything is sent.
+    /// Has a step done again with these words, and shown to the person before anything is sent. A step that acts on
+    /// mail is added to a task that does not have it.
     InstructStep {
         step: String,
         words: String,
+        /// Whom a new or forwarded message goes to.
+        message: Option<NamedMessage>,
     },
     /// Hides the task until then; none shows it again.
     Snooze(Option<Instant>),
     /// Takes back a completion or a cancellation: a new task continues the old one, because a final status cannot be
     /// left.
     Reopen,
+}
+
+/// The recipients and the subject of a message, as a person named them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedMessage {
+    pub to: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
 }
 
 /// A person's change to a task.

@@ -6,7 +6,7 @@ mod recurrence;
 mod reminder;
 mod row;
 
-pub use edit::{Rerank, TaskEdit, TaskEditKind};
+pub use edit::{NamedMessage, Rerank, TaskEdit, TaskEditKind};
 pub use lifecycle::{IllegalTransition, TaskStatus};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Instant, Priority, TaskId,
+    Instant, Priority, TaskId, TaskNote,
     reading::{MailWarning, WarningKind},
 };
 
@@ -53,7 +53,7 @@ pub struct Task {
 pub struct TaskContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// The ids of the conversations that the task belongs to.
+    /// The conversation: its first message, then every message of it that was read, in the order in which they came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +81,41 @@ pub struct Subtask {
 impl TaskContext {
     /// The key of the mail's warnings; absent when there are none.
     pub const WARNINGS: &'static str = "warnings";
+    /// The key of what was said about the task after it was opened: a list of [`TaskNote`]s.
+    pub const NOTES: &'static str = "notes";
+    /// The key of the time of the meeting that the task asks about, an instant. Absent for any other task.
+    pub const HAPPENS_AT: &'static str = "happens_at";
+    /// The key that says whether answering completes the task. Absent where the kind of the task says it.
+    pub const WANTS_ANSWER: &'static str = "wants_answer";
+    /// The key of what is asked that the program can answer ([`crate::model::reading::Asked`]).
+    pub const ASKED: &'static str = "asked";
+
+    /// The most messages of the conversation that are named. Of more, the first and the newest are kept.
+    pub const MOST_THREADS: usize = 200;
+
+    /// Adds a message of the conversation. Returns whether it was new.
+    pub fn add_message(&mut self, message_id: &str) -> bool {
+        if self.threads.iter().any(|known| known == message_id) {
+            return false;
+        }
+        self.threads.push(message_id.to_owned());
+        if self.threads.len() > Self::MOST_THREADS {
+            self.threads.remove(1);
+        }
+        true
+    }
+
+    /// Returns what was said about the task after it was opened, oldest first. A note that cannot be read is left out.
+    pub fn notes(&self) -> Vec<TaskNote> {
+        let notes = self.more.get(Self::NOTES).and_then(Value::as_array).into_iter().flatten();
+        notes.filter_map(|note| TaskNote::deserialize(note).ok()).collect()
+    }
+
+    /// Returns the warnings of the mail, for a person. Those that cannot be read are left out here and count in
+    /// [`Self::has_warning`].
+    pub fn warnings(&self) -> Vec<MailWarning> {
+        self.more.get(Self::WARNINGS).and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default()
+    }
 
     /// Returns whether the reading of the mail warned of this. Warnings that cannot be read count as every kind, so that
     /// a task without a readable answer is treated like phishing.
@@ -91,8 +126,15 @@ impl TaskContext {
     }
 }
 
+/// The step of the agent that answers the mail of a task.
+pub const SEND_REPLY: &str = "send_reply";
+/// The step of the person in its place, where nothing is known that could be answered.
+pub const ANSWER_MAIL: &str = "answer_mail";
+
 /// The field of a task's context that holds what a person told the agent to do instead.
 pub const INSTRUCTION: &str = "instruction";
+/// The key in the context of a task with the recipients that a person named for a message.
+pub const MESSAGE: &str = "message";
 
 impl Task {
     /// The value of `assigned_agent` for a task that the graph works.
@@ -158,6 +200,19 @@ mod tests {
         .unwrap();
         assert_eq!(task.subtasks, []);
         assert_eq!(task.context.more.get("colour"), Some(&Value::from("green")));
+    }
+
+    #[test]
+    fn a_conversation_names_each_message_once_and_never_too_many() {
+        let mut context = TaskContext { threads: vec!["<root>".into()], ..TaskContext::default() };
+        assert!(context.add_message("<two>"));
+        assert!(!context.add_message("<two>") && !context.add_message("<root>"));
+        assert_eq!(context.threads, ["<root>", "<two>"]);
+        for nth in 0..TaskContext::MOST_THREADS {
+            context.add_message(&format!("<{nth}>"));
+        }
+        assert_eq!(context.threads.len(), TaskContext::MOST_THREADS);
+        assert_eq!((context.threads[0].as_str(), context.threads[1].as_str()), ("<root>", "<1>"));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use super::{LISTED, OWN, THREAD, VerdictCase, address, at, composed, policy_with
 use crate::{
     model::{
         AccountMode, Action, Approval, Attachment, DecisionChannel, Effect, Instant, Mail, RiskClass,
-        action::ComposedMessage, ids::sha256_hex,
+        action::{Argument, ComposedMessage, Origin},
+        ids::sha256_hex,
     },
     policy::{ApprovedAction, PolicyContext, PolicyVerdict, approve_post_send, judge_action},
 };
@@ -51,10 +52,10 @@ fn effects_on_a_mail_need_one() {
 #[test]
 fn only_configured_labels_and_plain_folders() {
     let mail = plain("label").mail();
-    let with = |effect| word(&judged(Action { effect, ..plain("label").action() }, Some(&mail), None));
-    assert_eq!(with(Effect::Label { label: "evil".into() }), "denied");
+    let with = |tool, effect| word(&judged(Action { effect, ..plain(tool).action() }, Some(&mail), None));
+    assert_eq!(with("label", Effect::Label { label: "evil".into() }), "denied");
     for name in ["../../etc", ".hidden", "a/b", "", " a", "a\0"] {
-        assert_eq!(with(Effect::CreateFolder { name: name.into() }), "denied", "{name:?}");
+        assert_eq!(with("create_folder", Effect::CreateFolder { name: name.into() }), "denied", "{name:?}");
     }
 }
 
@@ -152,4 +153,26 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
     assert_eq!(judged(Some(at().plus(Duration::seconds(-1)))), "allowed", "it came later");
     assert_eq!(judged(Some(at())), judged(Some(at().plus(Duration::days(1)))));
     assert_eq!(judged(Some(at())), "approval");
+}
+
+#[test]
+fn an_unknown_tool_argument_or_pair_is_denied() {
+    let mail = plain("archive").mail();
+    let judged_with = |tool: &str, argument: &str| {
+        let mut action = plain("archive").action();
+        action.tool = tool.into();
+        action.arguments = vec![Argument::new(argument, Origin::Person)];
+        word(&judged(action, Some(&mail), None))
+    };
+    assert_eq!(judged_with("archive", Argument::RECIPIENTS), "allowed");
+    for (tool, argument) in [
+        ("", "text"),
+        ("rm -rf", "text"),
+        ("label", "text"),
+        ("send_reply", "text"),
+        ("archive", "path"),
+        ("archive", ""),
+    ] {
+        assert_eq!(judged_with(tool, argument), "denied", "{tool} {argument}");
+    }
 }

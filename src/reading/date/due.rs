@@ -1,6 +1,6 @@
 //! What a named time means as a deadline: it lies ahead, a limit comes first, and a day ends with the working day.
 
-use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
+use chrono::{DateTime, Datelike as _, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _, Weekday};
 use chrono_tz::Tz;
 
 use super::{
@@ -34,6 +34,10 @@ impl DueDate {
     pub(in crate::reading) fn clearer(self, other: Self) -> Self {
         let rank = |due: &Self| (due.is_limit, due.is_clear);
         if rank(&other) > rank(&self) { other } else { self }
+    }
+
+    pub(in crate::reading) fn weekday(&self) -> Option<Weekday> {
+        self.day().parse::<NaiveDate>().ok().map(|day| day.weekday())
     }
 
     pub(in crate::reading) fn day(&self) -> &str {

@@ -365,8 +365,9 @@ impl<'p> Parser<'p> {
         let is_custom = matches!(before, Some(Term::Every | Term::Since | Term::Except));
         let verb = if text(1) == "on" { 2 } else { 1 };
         // "It should be settled on Monday" and "could be settled within a week" are ahead; "will be closed within 24 hours"
-        // says what happens otherwise.
-        let is_wanted = text(verb + 1) == "be" && text(verb + 2) != "will";
+        // says what happens otherwise. "We are getting married on July 9" is ahead too.
+        let is_going_on = matches!(text(verb + 1), "getting" | "being");
+        let is_wanted = is_going_on || (text(verb + 1) == "be" && text(verb + 2) != "will");
         let is_past = is_past_tense(text(verb)) && !is_wanted;
         if is_custom || is_past {
             return Role::NotAhead;

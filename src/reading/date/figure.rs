@@ -140,7 +140,8 @@ pub(super) fn parse_offset(text: &str) -> Option<i32> {
         None => (digits, "0"),
     };
     let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
-    ((0..=14).contains(&hours) && (0..60).contains(&minutes)).then_some(sign * (hours * 3600 + minutes * 60))
+    // Anything can stand behind a sign: only what can be an offset is multiplied.
+    ((0..=14).contains(&hours) && (0..60).contains(&minutes)).then(|| sign * (hours * 3600 + minutes * 60))
 }
 
 /// "31-oct-74", "31/oct/1974".

@@ -2,8 +2,10 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
+use hashbrown::HashSet;
+
 use super::term::{Lead, Term};
-use crate::reading::lexicon::bloom::WordSet;
+use crate::reading::lexicon::word_hash::hash_word;
 
 /// What a word or phrase means for times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub(super) struct TimeVocabulary {
     /// Words that may follow an hour said without "o'clock", or a day said as "the 5th".
     followers: Vec<String>,
     /// Words that no other language has: they tell which one a sentence is in.
-    signs: Vec<String>,
+    signs: HashSet<String>,
     /// "Who is coming on the 5th": the day of something else.
     relatives: Vec<String>,
 }
@@ -46,16 +48,16 @@ static ENGLISH: LazyLock<TimeVocabulary> = LazyLock::new(|| TimeVocabulary::pars
 static GERMAN: LazyLock<TimeVocabulary> = LazyLock::new(|| TimeVocabulary::parse(include_str!("words/german.txt")));
 static HEBREW: LazyLock<TimeVocabulary> = LazyLock::new(|| TimeVocabulary::parse(include_str!("words/hebrew.txt")));
 
-/// Every word without which a time said in words of Latin letters is none.
-static NAMES_OF_TIME: LazyLock<WordSet<1024>> = LazyLock::new(|| {
+/// The hash of every word without which a time said in words of Latin letters is none.
+static NAMES_OF_TIME: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     let words = [&ENGLISH, &GERMAN].into_iter().flat_map(|language| language.words_that_name_times());
-    WordSet::from_words(words)
+    words.map(hash_word).collect()
 });
 
 /// Whether one of the words may name a time, told by its hash alone.
 #[inline]
 pub(super) fn may_be_word_of_time(hash: u64) -> bool {
-    NAMES_OF_TIME.may_contain(hash)
+    NAMES_OF_TIME.contains(&hash)
 }
 
 impl Tongue {
@@ -88,12 +90,12 @@ impl Tongue {
 
 /// Whether a word is German and not English.
 pub(super) fn is_german_sign(word: &str) -> bool {
-    GERMAN.signs.iter().any(|sign| sign == word)
+    GERMAN.signs.contains(word)
 }
 
 /// Whether a word is English and not German.
 pub(super) fn is_english_sign(word: &str) -> bool {
-    ENGLISH.signs.iter().any(|sign| sign == word)
+    ENGLISH.signs.contains(word)
 }
 
 impl TimeVocabulary {
@@ -108,7 +110,7 @@ impl TimeVocabulary {
                 match meaning {
                     "follow" => language.followers.push(folded),
                     "relative" => language.relatives.push(folded),
-                    "sign" => language.signs.push(folded),
+                    "sign" => drop(language.signs.insert(folded)),
                     meaning if let Some(meaning) = meaning.strip_prefix("joined ") => {
                         joined.push((folded, parse_meaning(meaning)));
                     }
@@ -120,7 +122,6 @@ impl TimeVocabulary {
         for phrases in language.phrases.values_mut() {
             phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
         }
-        language.signs.sort_unstable();
         language
     }
 
@@ -129,7 +130,7 @@ impl TimeVocabulary {
         let Some(first) = words.next() else { return };
         let rest: Vec<String> = words.collect();
         if is_sign && rest.is_empty() {
-            self.signs.push(first.clone());
+            self.signs.insert(first.clone());
         }
         self.phrases.entry(first).or_default().push(TimePhrase { rest, meaning });
     }

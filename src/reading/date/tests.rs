@@ -16,6 +16,7 @@ pub(crate) fn me(zone: Tz) -> Me {
         work_end: time(18),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        decline: String::new(),
         senders: std::collections::HashMap::new(),
         languages: vec!["en".into(), "he".into()],
     }

@@ -6,7 +6,7 @@
 mod scores;
 
 use crate::model::text_enum::text_enum;
-pub(super) use scores::LanguageScores;
+pub(super) use scores::{FUNCTION_WORDS, LanguageScores};
 
 text_enum! {
     /// A language by its ISO 639-1 code; its name in English is the name of the variant.

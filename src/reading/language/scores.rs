@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
+use hashbrown::HashMap;
+
 use super::Language;
 use crate::reading::{
-    lexicon::{
-        Lexicon, WordList,
-        bloom::{BloomFilter, hash_word, tokenise_by},
-    },
+    lexicon::{Lexicon, WordList, word_hash::tokenise_by},
     sentence::text::normalise,
 };
 
@@ -29,6 +28,8 @@ const LEAST_EVIDENCE: f32 = 0.9;
 const LEAST_EVIDENCE_UNREAD: f32 = 2.0;
 /// So much more of it than of a language that is read.
 const MARGIN_UNREAD: f32 = 1.5;
+/// So much of both languages a sentence shows that is in two.
+const LEAST_EVIDENCE_MIXED: f32 = 2.0;
 /// What the other sentences of a mail say about one of them.
 const CONTEXT: f32 = 0.75;
 /// So many words without a known one are no English that is merely short of small words.
@@ -41,6 +42,11 @@ const LETTERS_PER_WORD: f32 = 3.5;
 const WORDS_PER_SMALL_WORD: f32 = 12.0;
 
 impl LanguageScores {
+    /// Whether a word is one of the small words, or verbs, by which languages are told apart.
+    pub(in crate::reading) fn is_function_word(plain: &str) -> bool {
+        TABLE.words.contains_key(plain)
+    }
+
     /// The scores of a text in plain letters.
     pub(in crate::reading) fn of(plain: &str) -> Self {
         let mut scores = Self::default();
@@ -53,10 +59,8 @@ impl LanguageScores {
         let table = &*TABLE;
         for token in tokenise_by(plain, |byte| byte.is_ascii_alphabetic() || *byte == b'\'' || *byte >= 0x80) {
             scores.words += 1;
-            if table.filter.may_contain(token.hash)
-                && let Some(languages) = table.languages_of(plain.get(token.start..token.end).unwrap_or_default())
-            {
-                scores.count_word(languages);
+            if let Some(languages) = table.words.get(plain.get(token.start..token.end).unwrap_or_default()) {
+                scores.count_word(*languages);
             }
         }
         scores
@@ -149,6 +153,22 @@ impl LanguageScores {
         }
     }
 
+    /// Whether a sentence may be in English and in German.
+    pub(in crate::reading) fn is_mixed(&self) -> bool {
+        self.get(Language::English) >= LEAST_EVIDENCE_MIXED && self.get(Language::German) >= LEAST_EVIDENCE_MIXED
+    }
+
+    /// Which of English and German a part of a sentence plainly is.
+    pub(in crate::reading) fn decide_plainly(&self) -> Option<Language> {
+        let (german, english) = (self.get(Language::German), self.get(Language::English));
+        let is_plain = |one: f32, other: f32| one >= LEAST_EVIDENCE_MIXED && one >= other * 2.0 + 1.0;
+        match (is_plain(german, english), is_plain(english, german)) {
+            (true, _) => Some(Language::German),
+            (_, true) => Some(Language::English),
+            _ => None,
+        }
+    }
+
     /// The language whose letters most of the letters are, when they are not Latin.
     fn decide_by_letters(&self) -> Option<Language> {
         let by_letters = [
@@ -196,45 +216,34 @@ fn bit(language: Language) -> u32 {
     1 << language as u32
 }
 
-const FUNCTION_WORDS: &str = include_str!("function_words.txt");
+pub(in crate::reading) const FUNCTION_WORDS: &str = include_str!("function_words.txt");
 
 struct WordTable {
-    filter: BloomFilter<8192>,
-    /// Sorted, each with the languages that have it.
-    words: Vec<(String, u32)>,
+    /// Each word with the languages that have it.
+    words: HashMap<String, u32>,
     letters: Vec<(char, Language)>,
 }
 
 impl WordTable {
-    fn languages_of(&self, word: &str) -> Option<u32> {
-        let at = self.words.binary_search_by(|(known, _)| known.as_str().cmp(word)).ok()?;
-        self.words.get(at).map(|(_, languages)| *languages)
+    fn add_word(&mut self, word: String, language: Language) {
+        *self.words.entry(word).or_default() |= bit(language);
     }
 }
 
 static TABLE: LazyLock<WordTable> = LazyLock::new(|| {
-    let mut table = WordTable { filter: BloomFilter::default(), words: Vec::new(), letters: Vec::new() };
+    let mut table = WordTable { words: HashMap::new(), letters: Vec::new() };
     for line in FUNCTION_WORDS.lines().filter(|line| !line.starts_with('#')) {
         if let Some((language, words)) = parse_words(line) {
-            table.words.extend(words.split(' ').map(|word| (normalise(word), bit(language))));
+            words.split(' ').for_each(|word| table.add_word(normalise(word), language));
         } else if let Some((language, letters)) = parse_letters(line) {
             table.letters.extend(letters.split(' ').filter_map(|one| one.chars().next()).map(|one| (one, language)));
         }
     }
     // A short order has no small words, but its verb.
     let english = Lexicon::of(Language::English).words(WordList::Verbs).iter().filter(|verb| verb.is_ascii());
-    table.words.extend(english.map(|verb| (verb.clone(), bit(Language::English))));
+    english.for_each(|verb| table.add_word(verb.clone(), Language::English));
     let german = Lexicon::of(Language::German).german_verbs().forms();
-    table.words.extend(german.map(|form| (form.to_owned(), bit(Language::German))));
-    table.words.sort_unstable();
-    table.words.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 |= next.1;
-        }
-        same
-    });
-    table.words.iter().for_each(|(word, _)| table.filter.insert(hash_word(word)));
+    german.for_each(|form| table.add_word(form.to_owned(), Language::German));
     table
 });
 

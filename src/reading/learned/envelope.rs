@@ -4,7 +4,7 @@
 
 use super::signal::Signal;
 use crate::{
-    model::{Mail, Me},
+    model::{Address, Mail, Me},
     reading::mail::category::is_machine_sender,
 };
 
@@ -90,6 +90,7 @@ pub(super) fn emit_envelope_cues<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(
         (HOME_PROVIDERS.contains(&domain), "home_address"),
         (mail.from.name.is_none(), "no_name"),
         (is_machine_sender(&mail.from.addr), "machine_sender"),
+        (is_organisation(&mail.from), "organisation"),
         (
             DEPARTMENT_NAMES.iter().any(|department| local.split(['.', '-', '_']).any(|part| part == *department)),
             "desk_sender",
@@ -115,8 +116,23 @@ pub(super) fn emit_envelope_cues<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(
     }
 }
 
+/// Whether a firm or a service writes, and not one of its people: the name is that of the domain, and the words before
+/// the @ are no part of it. "Paketreh <sendung@paketreh.example>", not "Eva Brandt <eva@brandt.example>".
+pub(in crate::reading) fn is_organisation(address: &Address) -> bool {
+    let Some(name) = &address.name else { return false };
+    let (name, domain) = (name.to_lowercase(), address.domain());
+    let named: Vec<&str> =
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 3).collect();
+    let labels = domain.split('.').rev().skip(1);
+    let is_domain = labels.filter(|label| label.len() >= 3).any(|label| {
+        named.contains(&label) || label.split('-').filter(|part| part.len() >= 3).all(|part| named.contains(&part))
+    });
+    let local = address.addr.split('@').next().unwrap_or_default();
+    is_domain && !local.split(['.', '-', '_', '+']).any(|part| part.len() >= 2 && named.contains(&part))
+}
+
 /// The same domain, or one under the other.
-fn is_same_organisation(own: &str, other: &str) -> bool {
+pub(in crate::reading) fn is_same_organisation(own: &str, other: &str) -> bool {
     let under = |a: &str, b: &str| a.strip_suffix(b).is_some_and(|rest| rest.ends_with('.'));
     !HOME_PROVIDERS.contains(&own) && (own == other || under(own, other) || under(other, own))
 }
@@ -212,7 +228,7 @@ struct WordCharacters {
 impl WordCharacters {
     fn from_word(word: &str) -> Self {
         let mut seen = Self::default();
-        let mut after_mark = false;
+        let (mut after_mark, mut after_digit) = (false, word == "%");
         for c in word.chars() {
             let small = c.is_ascii_lowercase() || (!c.is_ascii() && !is_hebrew(c) && c.is_lowercase());
             seen.has_lowercase_after_mark |= after_mark && small;
@@ -224,11 +240,12 @@ impl WordCharacters {
                     after_mark = true;
                     seen.has_exclamation |= c == '!';
                     seen.has_currency |= c == '$';
-                    seen.has_percent |= c == '%';
+                    seen.has_percent |= c == '%' && after_digit;
                 }
                 '€' | '£' | '₪' => seen.has_currency = true,
                 c => seen.letters += usize::from(c.is_alphabetic()),
             }
+            after_digit = c.is_ascii_digit();
         }
         seen
     }
@@ -264,6 +281,21 @@ mod tests {
             ("3rd", false),
         ] {
             assert_eq!(is_mixed(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn firms_and_their_people() {
+        for (name, addr, expected) in [
+            ("Paketreh", "sendung@paketreh.example", true),
+            ("Basarnet Nachrichten", "nachricht@mail.basarnet.example", true),
+            ("Bootswerft Kranich", "buero@bootswerft-kranich.example", true),
+            ("Eva Brandt", "eva@brandt.example", false),
+            ("Eva Brandt", "eva@brandt-hoffmann.example", false),
+            ("Eva Brandt", "eva@home.example", false),
+        ] {
+            let address = Address { name: Some(name.to_owned()), addr: addr.to_owned() };
+            assert_eq!(is_organisation(&address), expected, "{name} {addr}");
         }
     }
 

@@ -11,9 +11,10 @@ mod signal;
 mod weights;
 
 pub(super) use cue::{emit_mail_cues, emit_word_signals};
+pub(super) use envelope::{is_organisation, is_same_organisation};
 pub(super) use mail_scores::{MailScores, PredictedClass, score_mail};
 pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
 pub(super) use signal::{Signal, emit_sentence_signals};
-pub(super) use weights::{Head, weight_table};
+pub(super) use weights::{Head, SentenceLogits, weight_table};
 
 pub use weights::use_weights;

@@ -2,16 +2,16 @@
 
 use super::{
     signal::{HashedWord, Signal, SignalKey, tokenise_and_hash},
-    weights::{Head, SignalWeights, value_for_head, weight_table},
+    weights::{SENTENCE_HEADS, SentenceLogits, SignalWeights, value_for_head, weight_table},
 };
-use crate::reading::lexicon::bloom::hash_word;
+use crate::reading::lexicon::word_hash::hash_word;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]
 pub(in crate::reading) struct SentenceWeights {
     words: Vec<WeightedWord>,
-    /// The sum of the weights for [`Head::Asks`], of words, pairs and threes.
-    pub(in crate::reading) request_sum: f64,
+    /// The sums of the weights of words, pairs and threes, per head of a sentence.
+    pub(in crate::reading) sums: SentenceLogits,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -27,31 +27,37 @@ const SHORT_WORD: usize = 5;
 
 pub(in crate::reading) fn weigh_sentence(plain: &str) -> SentenceWeights {
     let table = weight_table();
-    let weight = |row: Option<&'static SignalWeights>| row.map_or(0.0, |row| value_for_head(&row.weights, Head::Asks));
-    let mut walk = SentenceWeights { words: Vec::with_capacity(plain.len() / SHORT_WORD), request_sum: 0.0 };
+    let mut walk =
+        SentenceWeights { words: Vec::with_capacity(plain.len() / SHORT_WORD), sums: SentenceLogits::default() };
     let (mut before, mut last) = (None, hash_word("^"));
     for term in tokenise_and_hash(plain) {
         let this = term.hash;
         let alone = table.row_by_key(SignalKey::WORD.with_hash(this).finish());
         let paired = table.row_by_key(SignalKey::PAIR.with_hash(last).with_hash(this).finish());
-        walk.request_sum += weight(alone) + weight(paired) + weigh_three_words(before, last, this);
+        walk.add(alone);
+        walk.add(paired);
+        walk.add(find_three_words(before, last, this));
         walk.words.push(WeightedWord { word: term, word_weights: alone, pair_weights: paired });
         (before, last) = (Some(last), this);
     }
     let end = hash_word("$");
-    walk.request_sum += weight(table.row_by_key(SignalKey::PAIR.with_hash(last).with_hash(end).finish()))
-        + weigh_three_words(before, last, end);
+    walk.add(table.row_by_key(SignalKey::PAIR.with_hash(last).with_hash(end).finish()));
+    walk.add(find_three_words(before, last, end));
     walk
 }
 
-fn weigh_three_words(before: Option<u64>, last: u64, this: u64) -> f64 {
-    let row = before.and_then(|before| {
-        weight_table().row_by_key(SignalKey::THREE.with_hash(before).with_hash(last).with_hash(this).finish())
-    });
-    row.map_or(0.0, |row| value_for_head(&row.weights, Head::Asks))
+fn find_three_words(before: Option<u64>, last: u64, this: u64) -> Option<&'static SignalWeights> {
+    weight_table().row_by_key(SignalKey::THREE.with_hash(before?).with_hash(last).with_hash(this).finish())
 }
 
 impl SentenceWeights {
+    fn add(&mut self, row: Option<&'static SignalWeights>) {
+        let Some(row) = row else { return };
+        for (sum, head) in self.sums.iter_mut().zip(SENTENCE_HEADS) {
+            *sum += value_for_head(&row.weights, head);
+        }
+    }
+
     pub(super) fn word_count(&self) -> usize {
         self.words.len()
     }
@@ -76,7 +82,10 @@ impl SentenceWeights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{learned::emit_sentence_signals, sentence::text::split_sentences};
+    use crate::reading::{
+        learned::{Head, emit_sentence_signals},
+        sentence::text::split_sentences,
+    };
 
     /// A walk sees what a sentence's signals are, no more and no less.
     #[test]
@@ -93,7 +102,7 @@ mod tests {
                 }
             });
             let walk = weigh_sentence(&sentence.normalised);
-            assert!((walk.request_sum - asks).abs() < 1e-9, "{text}: {} {asks}", walk.request_sum);
+            assert!((walk.sums[0] - asks).abs() < 1e-9, "{text}: {:?} {asks}", walk.sums);
             assert_eq!(
                 walk.weighted_signals(&sentence.normalised).map(|(signal, _)| signal).collect::<Vec<_>>(),
                 known,

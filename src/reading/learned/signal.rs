@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::reading::{
-    lexicon::bloom::{extend_hash, hash_word},
+    lexicon::word_hash::{extend_hash, hash_word},
     sentence::text::Sentence,
 };
 

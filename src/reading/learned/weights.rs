@@ -9,10 +9,7 @@ use std::{
 };
 
 use super::signal::Signal;
-use crate::{
-    model::text_enum::text_enum,
-    reading::lexicon::{Feature, bloom::BloomFilter},
-};
+use crate::{model::text_enum::text_enum, reading::lexicon::Feature};
 
 const SHIPPED_WEIGHTS: &str = include_str!("weights.txt");
 
@@ -23,8 +20,14 @@ mod head {
     text_enum! {
         /// A question answered by a sum of weights.
         Head {
-            /// Does a sentence ask for something?
+            /// Does a sentence of a mail ask its reader for something?
             Asks = "asks",
+            /// Does a sentence that stands alone hold a request, a proposal or a commitment?
+            Task = "task",
+            /// Does a sentence propose, arrange, move or cancel a meeting?
+            Meets = "meets",
+            /// Does a sentence ask somebody else than the reader?
+            Others = "others",
             Urgent = "urgent",
             Wants = "wants",
             Informs = "informs",
@@ -38,6 +41,12 @@ mod head {
 pub(in crate::reading) use head::Head;
 
 const HEADS: usize = Head::ALL.len();
+
+/// The heads that are asked of every sentence; they come first in [`Head`].
+pub(in crate::reading) const SENTENCE_HEADS: [Head; 4] = [Head::Asks, Head::Task, Head::Meets, Head::Others];
+
+/// One number per head of a sentence, in the order of [`SENTENCE_HEADS`].
+pub(in crate::reading) type SentenceLogits = [f64; SENTENCE_HEADS.len()];
 
 /// The key is a hash already.
 #[derive(Default)]
@@ -73,13 +82,11 @@ pub(in crate::reading) struct WeightTable {
     rows: Vec<SignalWeights>,
     /// Which row is a key's.
     index_by_key: HashMap<u64, usize, BuildHasherDefault<IdentityHasher>>,
-    /// A filter over the keys: two of three keys that are looked up are not there.
-    key_filter: BloomFilter<16_384>,
     biases: HeadWeights,
-    /// What each feature says about asking, by its number: every sentence wants to know.
-    request_weights: Vec<f64>,
-    /// What the hand-made sum counts for in that.
-    hand_factor: f64,
+    /// What each feature says about a sentence, by the number of the feature.
+    feature_weights: Vec<SentenceLogits>,
+    /// The factor of the hand-made sum of a sentence, per head.
+    hand_factors: SentenceLogits,
 }
 
 static TABLE: OnceLock<WeightTable> = OnceLock::new();
@@ -106,30 +113,29 @@ impl WeightTable {
                 table.set(signal.row_key(), head, weight);
             }
         }
-        let cue = |name: &str| table.weight(&Signal::Cue(name), Head::Asks);
-        let request_weights = Feature::ALL.iter().map(|feature| cue(feature.as_str())).collect();
-        Self { request_weights, hand_factor: cue("hand"), ..table }
+        let cue = |name: &str| SENTENCE_HEADS.map(|head| table.weight(&Signal::Cue(name), head));
+        let feature_weights = Feature::ALL.iter().map(|feature| cue(feature.as_str())).collect();
+        Self { feature_weights, hand_factors: cue("hand"), ..table }
     }
 
     fn set(&mut self, key: u64, head: usize, weight: f32) {
         let number = *self.index_by_key.entry(key).or_insert(self.rows.len());
         if number == self.rows.len() {
             self.rows.push(SignalWeights { weights: [0.0; HEADS], index: number });
-            self.key_filter.insert(key);
         }
         if let Some(row) = self.rows.get_mut(number) {
             set_for_head(&mut row.weights, head, weight);
         }
     }
 
-    /// What a feature of a sentence says about asking.
-    pub(in crate::reading) fn request_weight(&self, feature: Feature) -> f64 {
-        self.request_weights.get(feature as usize).copied().unwrap_or_default()
+    /// Returns what a feature says about a sentence, per head.
+    pub(in crate::reading) fn feature_weights(&self, feature: Feature) -> SentenceLogits {
+        self.feature_weights.get(feature as usize).copied().unwrap_or_default()
     }
 
-    /// What the hand-made sum of a sentence counts for in asking.
-    pub(in crate::reading) fn hand_factor(&self) -> f64 {
-        self.hand_factor
+    /// Returns the factor of the hand-made sum of a sentence, per head.
+    pub(in crate::reading) fn hand_factors(&self) -> SentenceLogits {
+        self.hand_factors
     }
 
     pub(in crate::reading) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {
@@ -142,7 +148,7 @@ impl WeightTable {
 
     #[inline]
     pub(super) fn row_by_key(&self, key: u64) -> Option<&SignalWeights> {
-        self.key_filter.may_contain(key).then(|| self.rows.get(*self.index_by_key.get(&key)?)).flatten()
+        self.rows.get(*self.index_by_key.get(&key)?)
     }
 
     /// How many signals have weights.
@@ -152,6 +158,11 @@ impl WeightTable {
 
     pub(in crate::reading) fn bias(&self, head: Head) -> f64 {
         value_for_head(&self.biases, head)
+    }
+
+    /// Returns the biases of the heads of a sentence.
+    pub(in crate::reading) fn sentence_biases(&self) -> SentenceLogits {
+        SENTENCE_HEADS.map(|head| self.bias(head))
     }
 }
 
@@ -195,7 +206,7 @@ mod tests {
         let named: HashSet<_> =
             SHIPPED_WEIGHTS.lines().filter_map(parse_weight_line).map(|(signal, _)| signal.to_string()).collect();
         assert_eq!(weight_table().len(), named.len(), "every signal has a row of its own");
-        assert!(SHIPPED_WEIGHTS.len() < 600_000, "{} bytes", SHIPPED_WEIGHTS.len());
+        assert!(SHIPPED_WEIGHTS.len() < 800_000, "{} bytes", SHIPPED_WEIGHTS.len());
     }
 
     #[test]

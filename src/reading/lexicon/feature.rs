@@ -67,6 +67,23 @@ text_enum! {
         Intrusion = "intrusion",
         NamesAgent = "names_agent",
         OrdersAgent = "orders_agent",
+        Mentions = "mentions",
+        Debit = "debit",
+        AtStake = "at_stake",
+        Survey = "survey",
+        Rhetorical = "rhetorical",
+        Voids = "voids",
+        AgentRules = "agent_rules",
+        AgentFrame = "agent_frame",
+        AgentHint = "agent_hint",
+        Dictates = "dictates",
+        DictatesOnly = "dictates_only",
+        MailboxOrder = "mailbox_order",
+        BankChange = "bank_change",
+        Unreachable = "unreachable",
+        Fee = "fee",
+        ShortNotice = "short_notice",
+        PromisedMoney = "promised_money",
     }
 }
 
@@ -95,7 +112,7 @@ impl FeatureSet {
         features.iter().any(|feature| self.has(*feature))
     }
 
-    pub(in crate::reading) fn iter(self) -> impl Iterator<Item = Feature> {
+    pub(in crate::reading) fn iter(self) -> impl Iterator<Item = Feature> + Clone {
         let mut bits = self.0;
         std::iter::from_fn(move || {
             let feature = Feature::ALL.get(bits.trailing_zeros() as usize).copied()?;

@@ -3,20 +3,22 @@
 //! Owns the features, their weights, the phrases and the lists of words. No feature is decided in here: this only says
 //! which phrase stands where. A further language is a further file.
 
-pub(super) mod bloom;
 mod feature;
 mod german_verbs;
 mod lexicon_file;
 mod phrase_automaton;
+pub(super) mod word_hash;
 mod word_list;
 
 use std::sync::LazyLock;
 
-use self::{bloom::WordSet, german_verbs::GermanVerbs, lexicon_file::Section, phrase_automaton::PhraseAutomaton};
+use hashbrown::HashSet;
+
 pub(super) use self::{
     feature::{Feature, FeatureSet},
     word_list::WordList,
 };
+use self::{german_verbs::GermanVerbs, lexicon_file::Section, phrase_automaton::PhraseAutomaton};
 use crate::reading::{language::Language, sentence::text::normalise};
 
 impl Feature {
@@ -46,7 +48,7 @@ pub(super) struct PhraseMatch {
 /// What is listened for in the sentences of a language.
 pub(super) struct Lexicon {
     phrases: PhraseAutomaton,
-    verbs: WordSet<2048>,
+    verbs: HashSet<String>,
     /// By the number of the list.
     lists: Vec<Vec<String>>,
     german_verbs: GermanVerbs,
@@ -92,8 +94,8 @@ impl Lexicon {
             entries().filter(move |(section, _)| *section == Section::Words(list)).map(|(_, entry)| entry)
         };
         Self {
-            phrases: PhraseAutomaton::new(phrases, WordSet::from_words(list(WordList::LeadIns))),
-            verbs: WordSet::from_words(list(WordList::Verbs)),
+            phrases: PhraseAutomaton::new(phrases, list(WordList::LeadIns).collect()),
+            verbs: list(WordList::Verbs).collect(),
             german_verbs: GermanVerbs::new(written(WordList::Infinitives), written(WordList::Particles)),
             lists,
         }

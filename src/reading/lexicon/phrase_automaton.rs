@@ -1,10 +1,11 @@
 //! One automaton over the phrases of the languages that are read together, so that a sentence is walked once.
 
 use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
+use hashbrown::HashSet;
 
 use super::{
     Feature, PhraseMatch,
-    bloom::{BloomFilter, HashedToken, WordSet, tokenise_ascii},
+    word_hash::{HashedToken, tokenise_ascii},
 };
 use crate::reading::sentence::text::{normalise, words};
 
@@ -23,11 +24,11 @@ pub(super) struct PhraseAutomaton {
     /// The filter of the phrases that only match at the start of a sentence.
     sentence_start_prefilter: PhrasePrefilter,
     anywhere_prefilter: PhrasePrefilter,
-    lead_ins: WordSet<128>,
+    lead_ins: HashSet<String>,
 }
 
 impl PhraseAutomaton {
-    pub(super) fn new(entries: impl Iterator<Item = (Feature, &'static str)>, lead_ins: WordSet<128>) -> Self {
+    pub(super) fn new(entries: impl Iterator<Item = (Feature, &'static str)>, lead_ins: HashSet<String>) -> Self {
         let mut texts = Vec::new();
         let mut built = Self { lead_ins, ..Self::default() };
         for (feature, entry) in entries {
@@ -166,11 +167,11 @@ fn is_word_start(before: &str, text: &str) -> bool {
 #[derive(Default)]
 struct PhrasePrefilter {
     /// Phrases of one word, or of whose second nothing is known.
-    single_words: BloomFilter<4096>,
+    single_words: HashSet<u64>,
     /// The first two words of the others.
-    word_pairs: BloomFilter<8192>,
+    word_pairs: HashSet<u64>,
     /// The first letters of words that may go on in any way.
-    stems: BloomFilter<256>,
+    stems: HashSet<u64>,
 }
 
 const STEM_BYTES: usize = 4;
@@ -180,19 +181,20 @@ impl PhrasePrefilter {
         let whole = |run: &HashedToken| !any_ending || run.end < phrase.len();
         let mut words = tokenise_ascii(phrase);
         let (first, second) = (words.next(), words.next());
-        match (first.filter(whole), second.filter(whole)) {
-            (Some(first), Some(second)) => self.word_pairs.insert(first.hash_with(&second)),
-            (Some(first), None) => self.single_words.insert(first.hash),
+        let (set, key) = match (first.filter(whole), second.filter(whole)) {
+            (Some(first), Some(second)) => (&mut self.word_pairs, first.hash_with(&second)),
+            (Some(first), None) => (&mut self.single_words, first.hash),
             // In another script it is looked for everywhere.
-            (None, _) if !phrase.is_ascii() => {}
-            (None, _) => self.stems.insert(pack_stem(phrase, 0)),
-        }
+            (None, _) if !phrase.is_ascii() => return,
+            (None, _) => (&mut self.stems, pack_stem(phrase, 0)),
+        };
+        set.insert(key);
     }
 
     fn may_start_phrase(&self, plain: &str, word: &HashedToken, next: Option<&HashedToken>) -> bool {
-        self.single_words.may_contain(word.hash)
-            || next.is_some_and(|next| self.word_pairs.may_contain(word.hash_with(next)))
-            || self.stems.may_contain(pack_stem(plain, word.start))
+        self.single_words.contains(&word.hash)
+            || next.is_some_and(|next| self.word_pairs.contains(&word.hash_with(next)))
+            || self.stems.contains(&pack_stem(plain, word.start))
     }
 }
 

@@ -13,6 +13,10 @@ text_enum! {
         /// German: what is taken off a verb and stands at the end of the clause.
         Particles = "particles",
         LeadIns = "lead_ins",
+        /// Words that open a letter before the name.
+        Greetings = "greetings",
+        /// Names for everybody who reads the mail.
+        Everybody = "everybody",
         NotAfterVerb = "not_after_verb",
         Conditions = "conditions",
         NoAskAfter = "no_ask_after",
@@ -39,8 +43,93 @@ text_enum! {
         MeetingLeads = "meeting_leads",
         Articles = "articles",
         PointingWords = "pointing_words",
+        /// Wishes for an answer, which say nothing of what it is to be about.
+        AnswerWishes = "answer_wishes",
+        /// Words for a time that was named before.
+        PointingTimes = "pointing_times",
+        /// Words that open what happens otherwise.
+        ElseOpenings = "else_openings",
+        /// Limits that are a time named before: "until then".
+        PointingLimits = "pointing_limits",
         Abbreviations = "abbreviations",
+        /// A request is taken back.
+        Withdrawals = "withdrawals",
+        /// A matter is solved, or what was asked for has arrived.
+        Settlements = "settlements",
+        /// What was proposed is accepted.
+        Agreements = "agreements",
+        /// Something is done or handed over.
+        Completions = "completions",
+        /// An answer is put off.
+        Postponements = "postponements",
+        /// The other will get something.
+        Handovers = "handovers",
+        /// A mail has arrived, and no more is said.
+        Receipts = "receipts",
+        /// Something asked before is asked again.
+        Reminders = "reminders",
+        /// What was asked is due at another time.
+        NewDates = "new_dates",
+        /// Another matter begins.
+        NewMatters = "new_matters",
+        Negations = "negations",
+        /// Being somewhere, or coming there.
+        Visits = "visits",
+        /// An answer is how to do it.
+        ByReply = "by_reply",
+        /// Words that name nothing of their own.
+        EmptyRequests = "empty_requests",
+        /// Verbs of requests that an answer fulfils.
+        AnswerVerbs = "answer_verbs",
+        /// Verbs of requests that take more than an answer, as they stand in a question.
+        ActVerbs = "act_verbs",
+        /// Verbs by which the writer asks for a confirmation.
+        ConfirmVerbs = "confirm_verbs",
+        /// The arrival of a mail as a noun.
+        ReceiptNouns = "receipt_nouns",
+        /// A confirmation of arrival in one word.
+        ReceiptWishes = "receipt_wishes",
+        /// The arrival of a mail as a verb.
+        ArrivalVerbs = "arrival_verbs",
+        /// What arrives with a mail, or is the mail.
+        ReceiptThings = "receipt_things",
+        /// Words that stand for the mail where nothing follows them.
+        MailPointers = "mail_pointers",
+        /// Words that stand for what was sent.
+        ReceiptPronouns = "receipt_pronouns",
+        /// Words between a receipt and what was received.
+        ReceiptLinks = "receipt_links",
+        /// Words that join another request.
+        Conjunctions = "conjunctions",
         BeforeOrdinals = "before_ordinals",
         Months = "months",
+        /// What stands before a program that is spoken to.
+        AgentCalls = "agent_calls",
+        /// Words of a demand for money.
+        PaymentWords = "payment_words",
+        /// What waits for a fee to be paid.
+        ParcelWords = "parcel_words",
+        /// The start of a reason, which an objective leaves out.
+        Reasons = "reasons",
+        /// Words with which somebody goes on about themselves after a comma.
+        WriterSubjects = "writer_subjects",
+        /// Words before which a long sentence may end early.
+        ClauseStarts = "clause_starts",
+        /// What stands before the subject of an answer or a forwarded mail.
+        SubjectMarks = "subject_marks",
+        /// Subjects that say nothing.
+        EmptySubjects = "empty_subjects",
+        /// Words after "would you" that ask whether something is so.
+        AsksState = "asks_state",
+        /// Acts of the writer, when they ask whether something is possible.
+        WriterActs = "writer_acts",
+        /// Words in a short question that point at the sentence before it.
+        PointingQuestions = "pointing_questions",
+        /// Words that begin a time by which something is to be told.
+        TimeStarts = "time_starts",
+        /// Words with which no line ends.
+        DanglingWords = "dangling_words",
+        /// Hebrew: what is ordered, and as what it is done: "send", "to send".
+        Orders = "orders",
     }
 }

@@ -2,15 +2,21 @@
 //!
 //! Owns the one walk over the text. Later questions are answered from here, never by matching again.
 
-use crate::model::{Mail, Me};
+use super::{addressing::Addressing, injection::mark_orders_to_program};
+use crate::model::{Mail, Me, SentenceScores};
 use crate::reading::{
     language::{Language, LanguageScores},
     lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList, find_phrases},
+    second_reading::apply_scores,
     sentence::{
         score::{ScoredSentence, score_sentence},
         text::{normalise, split_sentences_about, words},
     },
 };
+
+/// What is taken from a sentence of a longer mail that has none of the words or forms of a request: it asks only if much
+/// of what was learned says so.
+const WITHOUT_REQUEST_WORDS: f64 = 1.0;
 
 pub(in crate::reading) struct AnnotatedMail<'a> {
     pub(in crate::reading) sentences: Vec<ScoredSentence<'a>>,
@@ -20,35 +26,59 @@ pub(in crate::reading) struct AnnotatedMail<'a> {
     /// How often each feature was seen, by its number.
     feature_counts: Vec<u32>,
     pub(in crate::reading) language: Language,
+    pub(in crate::reading) addressing: Addressing,
     /// Where what was handed on begins.
     forward_start: usize,
+    /// What the mail says to a program that reads it, as it stands there.
+    order_to_program: Option<String>,
 }
 
 impl<'a> AnnotatedMail<'a> {
-    pub(in crate::reading) fn new(mail: &'a Mail, me: &Me) -> Self {
+    pub(in crate::reading) fn new(mail: &'a Mail, me: &Me, second_reading: &[SentenceScores]) -> Self {
         let names = split_own_names(me);
         let subject = normalise(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let (sentences, language) = split_sentences_about(&mail.text, &subject);
-        let sentences: Vec<_> = sentences.into_iter().map(|sentence| score_sentence(sentence, &names)).collect();
+        let addressing = Addressing::new(mail, me, &names, &sentences);
+        let mut sentences: Vec<_> = sentences.into_iter().map(|sentence| score_sentence(sentence, &names)).collect();
+        apply_scores(&mut sentences, second_reading);
         let subject_matches = find_phrases(&subject, LanguageScores::of(&subject).decide_in(language));
-        let mut features = FeatureSet::default();
-        let mut feature_counts = vec![0; Feature::ALL.len()];
-        for scored in &sentences {
-            features.insert_all(scored.features);
-        }
-        for hit in &subject_matches {
-            features.insert(hit.feature);
-        }
-        for hit in sentences.iter().flat_map(|scored| &scored.phrase_matches).chain(&subject_matches) {
-            if let Some(count) = feature_counts.get_mut(hit.feature as usize) {
-                *count += 1;
-            }
-        }
+        let order_to_program = mark_orders_to_program(mail, &mut sentences, &subject_matches);
+        let (features, feature_counts) = collect_features(&sentences, &subject_matches);
         let forward_start = sentences
             .iter()
             .position(|scored| starts_forwarded_mail(&scored.sentence.normalised))
             .unwrap_or(sentences.len());
-        Self { sentences, subject, subject_matches, features, feature_counts, language, forward_start }
+        Self {
+            sentences,
+            subject,
+            subject_matches,
+            features,
+            feature_counts,
+            language,
+            addressing,
+            forward_start,
+            order_to_program,
+        }
+    }
+
+    /// What the mail says to a program that reads it.
+    pub(in crate::reading) fn order_to_program(&self) -> Option<&str> {
+        self.order_to_program.as_deref()
+    }
+
+    /// Reads everything as meant for the person, because the person said so.
+    pub(in crate::reading) fn take_as_genuine(&mut self) {
+        self.order_to_program = None;
+        self.sentences.iter_mut().for_each(|scored| scored.is_for_program = false);
+        (self.features, self.feature_counts) = collect_features(&self.sentences, &self.subject_matches);
+    }
+
+    /// Whether a sentence may ask something of the person. Beside an order to a program only what asks in so many words
+    /// does: the rest of such a mail is there to carry the order.
+    pub(in crate::reading) fn may_ask_person(&self, scored: &ScoredSentence<'_>) -> bool {
+        const WORDS_OF_REQUEST: usize = 5;
+        let is_plain_request = || scored.asks_outright() && scored.sentence.words().count() >= WORDS_OF_REQUEST;
+        !scored.is_for_program && (self.order_to_program.is_none() || is_plain_request())
     }
 
     pub(in crate::reading) fn features(&self) -> FeatureSet {
@@ -76,16 +106,65 @@ impl<'a> AnnotatedMail<'a> {
         self.forward_start < self.sentences.len()
     }
 
+    /// Whether the mail is one sentence. It was written for that sentence: whatever it requests or proposes is what the
+    /// mail is about, and nothing around it says otherwise.
+    pub(in crate::reading) fn is_one_sentence(&self) -> bool {
+        self.sentences.len() == 1
+    }
+
+    /// Returns how much a sentence asks of the reader, before the logistic. `bias` is what the mail as a whole says.
+    pub(in crate::reading) fn request_logit(&self, scored: &ScoredSentence<'_>, bias: f64) -> f64 {
+        // What the writer promises is theirs to do, and asks nothing of the reader.
+        if self.is_one_sentence() && (scored.has_request_words() || !scored.has(Feature::Commits)) {
+            return scored.logit_alone;
+        }
+        scored.logit_in_mail + bias - if scored.has_request_words() { 0.0 } else { WITHOUT_REQUEST_WORDS }
+    }
+
+    /// Whether a sentence asks somebody else than the reader of the mail. What names the reader is theirs in any case.
+    pub(in crate::reading) fn asks_others(&self, scored: &ScoredSentence<'_>) -> bool {
+        // "Could you bring the projector?" in a mail to the reader alone asks the reader.
+        let asks_reader = self.addressing.is_to_reader_alone() && scored.has(Feature::AsksYou);
+        let for_others = (scored.asks_others() && !asks_reader) || self.addressing.calls_other(&scored.sentence);
+        let names_reader = scored.has(Feature::NamesYou) && scored.has_request_words();
+        !names_reader && (for_others || self.addressing.asks_instead().is_some())
+    }
+
+    /// Whether a sentence is made of the words of requests and asks for nothing.
+    pub(in crate::reading) fn is_courtesy(&self, scored: &ScoredSentence<'_>) -> bool {
+        !self.is_one_sentence() && scored.is_courtesy()
+    }
+
     /// How many phrases of a feature stand in the subject and the text.
     pub(in crate::reading) fn count(&self, feature: Feature) -> usize {
         let seen = self.feature_counts.get(feature as usize).filter(|_| self.has(feature));
         seen.map_or(0, |count| *count as usize)
     }
 
-    /// The first sentence with a feature.
+    /// The first sentence to the person with a feature.
     pub(in crate::reading) fn first_sentence_with(&self, feature: Feature) -> Option<&ScoredSentence<'a>> {
-        self.sentences.iter().find(|scored| scored.has(feature))
+        self.sentences.iter().find(|scored| scored.has(feature) && !scored.is_for_program)
     }
+}
+
+/// What the subject and the sentences to the person show, and how often.
+fn collect_features(sentences: &[ScoredSentence<'_>], subject_matches: &[PhraseMatch]) -> (FeatureSet, Vec<u32>) {
+    let mut features = FeatureSet::default();
+    let mut counts = vec![0; Feature::ALL.len()];
+    let mut add = |hits: &[PhraseMatch]| {
+        for hit in hits {
+            if let Some(count) = counts.get_mut(hit.feature as usize) {
+                *count += 1;
+            }
+        }
+    };
+    for scored in sentences.iter().filter(|scored| !scored.is_for_program) {
+        features.insert_all(scored.features);
+        add(&scored.phrase_matches);
+    }
+    subject_matches.iter().for_each(|hit| features.insert(hit.feature));
+    add(subject_matches);
+    (features, counts)
 }
 
 /// The first line of a forwarded mail.

@@ -4,11 +4,14 @@
 
 use crate::model::{Mail, reading::NoTask};
 use crate::reading::{
+    date::ReferenceTime,
     language::Language,
     learned::{Head, MailScores, PredictedClass},
     lexicon::{Feature, Lexicon, WordList},
-    mail::annotated_mail::AnnotatedMail,
+    mail::{annotated_mail::AnnotatedMail, service},
     read::ReadContext,
+    sentence::score::ScoredSentence,
+    task::{money::find_largest_amount, objective::truncate_at_word},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub(in crate::reading) enum MailCategory {
     WithoutTask(NoTask, String),
     /// A machine reports trouble that needs a look.
     Alert,
+    /// A machine names something that the reader has to do.
+    Service,
     /// Someone writes to the person: the sentences decide.
     Ordinary,
 }
@@ -24,6 +29,7 @@ pub(in crate::reading) enum MailCategory {
 pub(in crate::reading) fn categorise_mail(
     mail: &Mail,
     annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
     scores: &MailScores<'_>,
     context: &ReadContext<'_>,
 ) -> MailCategory {
@@ -48,8 +54,17 @@ pub(in crate::reading) fn categorise_mail(
     {
         return verdict;
     }
+    let has_amount = || annotated.sentences.iter().any(|s| find_largest_amount(&s.sentence.normalised).is_some());
+    if is_alert(mail, annotated) && annotated.has(Feature::NoAction) && !has_amount() {
+        let reason = "a notice that can be ignored if you did it yourself";
+        return MailCategory::WithoutTask(NoTask::Notification, reason.into());
+    }
     if is_alert(mail, annotated) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
         return MailCategory::Alert;
+    }
+    let is_service = || service::wants_act(mail, annotated, base, scores, context);
+    if (machine || automatic.is_some() || mail.bulk_header.is_some()) && is_service() {
+        return MailCategory::Service;
     }
     if let Some(header) = automatic {
         return MailCategory::WithoutTask(NoTask::Notification, format!("sent by a machine: {header}"));
@@ -58,6 +73,9 @@ pub(in crate::reading) fn categorise_mail(
         && !is_personal_in_list(mail, annotated, context)
     {
         return MailCategory::WithoutTask(NoTask::Bulk, format!("bulk mail: has {header}"));
+    }
+    if let Some(debit) = find_automatic_debit(annotated) {
+        return MailCategory::WithoutTask(NoTask::Notification, debit);
     }
     if let Some(gone) = find_cancellation(&annotated.subject) {
         return MailCategory::WithoutTask(NoTask::Notification, format!("it was called off: {gone}"));
@@ -84,7 +102,7 @@ pub(in crate::reading) fn categorise_by_envelope(mail: &Mail, context: &ReadCont
     (!to_person).then(|| (NoTask::Bulk, "not written to you".into()))
 }
 
-fn is_auto_submitted(header: &str) -> bool {
+pub(super) fn is_auto_submitted(header: &str) -> bool {
     header.to_ascii_lowercase().starts_with("auto-submitted")
 }
 
@@ -141,7 +159,8 @@ fn categorise_promotion(
     let wanted = matches!(scores.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
     let by_likeness = scores.predicted_class() == PredictedClass::Promotes || scores.logit(Head::Spam) > SURE_SPAM;
-    // What was learned of mails is English: another one is like those that sell only where it says so itself.
+    // What was learned of mails is English: another one is like those that sell only where it says so itself. Words of
+    // no known language were read as English.
     let says_so = annotated.features().has_any(&[
         Feature::Advert,
         Feature::Sells,
@@ -150,7 +169,7 @@ fn categorise_promotion(
         Feature::Lure,
         Feature::Credentials,
     ]);
-    let is_learned = matches!(annotated.language, Language::English | Language::Hebrew);
+    let is_learned = matches!(annotated.language, Language::English | Language::Hebrew | Language::Undetermined);
     let by_likeness = by_likeness && (is_learned || says_so);
     let doubtful = !by_words
         && scores.logit(Head::Promotes) < DOUBTFUL_PROMOTION
@@ -180,10 +199,20 @@ fn has_credible_obligation(annotated: &AnnotatedMail<'_>, scores: &MailScores<'_
 }
 
 fn categorise_receipt(annotated: &AnnotatedMail<'_>) -> Option<MailCategory> {
-    let asked = annotated.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
+    use Feature::{AsksYou, Needs, Question};
+    let asked = annotated.sentences.iter().any(|s| s.asks() && s.features.has_any(&[AsksYou, Needs, Question]));
     let receipt = annotated.subject_has(Feature::Receipt) || annotated.count(Feature::Receipt) >= 2;
     (annotated.has(Feature::Receipt) && receipt && !asked)
         .then(|| MailCategory::WithoutTask(NoTask::Receipt, "a receipt: it confirms something already done".into()))
+}
+
+/// Why a mail that only announces an automatic payment wants nothing.
+fn find_automatic_debit(annotated: &AnnotatedMail<'_>) -> Option<String> {
+    let debit = annotated.first_sentence_with(Feature::Debit)?;
+    let failed = annotated.features().has_any(&[Feature::Alert, Feature::AtStake]);
+    let asks = |scored: &ScoredSentence<'_>| scored.asks() && !scored.has(Feature::Debit);
+    let is_asked = annotated.sentences.iter().any(asks);
+    (!failed && !is_asked).then(|| format!("it is paid automatically: “{}”", truncate_at_word(debit.sentence.raw, 120)))
 }
 
 /// A calendar or a person takes something back in the subject.

@@ -4,14 +4,17 @@
 
 use std::collections::HashSet;
 
+use crate::model::reading::Asked;
 use crate::reading::{
-    lexicon::Feature,
+    conversation::content_words,
+    lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
     sentence::{
         clause::{Clause, ClauseKind, extract_clause},
         score::{ScoredSentence, THRESHOLD, logistic},
         text::words,
     },
+    task::asked::find_asked,
 };
 
 /// More requests in one mail are one piece of work with many parts.
@@ -23,7 +26,10 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
     lean: f64,
 ) -> Vec<&'p ScoredSentence<'a>> {
     let asks = |scored: &&ScoredSentence<'_>| {
-        logistic(scored.logit_in_mail + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.is_assigned_to_others
+        logistic(annotated.request_logit(scored, lean)) >= THRESHOLD
+            && !annotated.is_courtesy(scored)
+            && !annotated.asks_others(scored)
+            && annotated.may_ask_person(scored)
     };
     let items = annotated.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
@@ -33,23 +39,35 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
         .filter(asks)
         .filter(|scored| !(items && scored.sentence.raw.ends_with(':')))
         .collect();
-    // What talks to the program is no request to the person, but alone it still stands: the warning says the rest.
-    let strength = |scored: &ScoredSentence<'_>| {
-        let outright = if scored.asks_outright() { 0.5 } else { 0.0 };
-        scored.logit_in_mail + outright - if scored.has(Feature::Injection) { 9.0 } else { 0.0 }
+    let requests: Vec<RequestSentence<'p, 'a>> =
+        asking.iter().map(|scored| RequestSentence::new(scored, annotated)).collect();
+    let has_act = requests.iter().any(|request| request.is_plain_act());
+    let strength = |request: &RequestSentence<'_, '_>| {
+        annotated.request_logit(request.scored, lean) + request.weigh_as_main(has_act)
     };
-    let best =
-        asking.iter().copied().max_by(|a, b| strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater));
-    let Some(best) = best else { return Vec::new() };
-    let mut chosen = vec![RequestSentence::new(best)];
-    for scored in asking.iter().copied() {
+    // Of two that are equally strong the first counts.
+    let stronger = |(_, a): &(usize, &RequestSentence<'_, '_>), (_, b): &(usize, &RequestSentence<'_, '_>)| {
+        strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater)
+    };
+    let Some((first, _)) = requests.iter().enumerate().max_by(stronger) else { return Vec::new() };
+    // "We need the reading. Please send it by Friday.": the sentence that names the thing says more.
+    let named = first.checked_sub(1).filter(|before| {
+        let pair = requests.get(first).zip(requests.get(*before));
+        pair.is_some_and(|(best, before)| {
+            let names = !before.points_back && before.clause_kind != ClauseKind::Whole;
+            best.points_back && names && before.is_just_before(best)
+        })
+    });
+    let first = named.unwrap_or(first);
+    let mut requests: Vec<Option<RequestSentence<'p, 'a>>> = requests.into_iter().map(Some).collect();
+    let mut chosen: Vec<RequestSentence<'p, 'a>> = requests.get_mut(first).and_then(Option::take).into_iter().collect();
+    for request in requests.into_iter().flatten() {
         if chosen.len() == MAX_TASKS_PER_MAIL {
             break;
         }
-        if std::ptr::eq(scored, best) || !is_separate_request(scored) {
+        if !is_separate_request(request.scored) {
             continue;
         }
-        let request = RequestSentence::new(scored);
         if chosen.iter().all(|other| request.differs(other)) {
             chosen.push(request);
         }
@@ -58,29 +76,122 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
     if chosen.iter().any(|request| request.clause_kind != ClauseKind::Whole) {
         chosen.retain(|request| request.clause_kind != ClauseKind::Whole);
     }
+    drop_empty_requests(annotated, &mut chosen);
     let is_chosen = |scored: &&ScoredSentence<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
     annotated.sentences.iter().filter(is_chosen).collect()
 }
 
-/// Asks outright, for itself: what is said on a condition or hands something over belongs to another request.
+/// Drops a request that names nothing of its own and stands beside one that does: "Could I pay in parts? Just tell me if
+/// that is ok."
+fn drop_empty_requests(annotated: &AnnotatedMail<'_>, chosen: &mut Vec<RequestSentence<'_, '_>>) {
+    const NEARBY: usize = 2;
+    let place = |request: &RequestSentence<'_, '_>| {
+        annotated.sentences.iter().position(|scored| std::ptr::eq(scored, request.scored)).unwrap_or_default()
+    };
+    let full: Vec<usize> = chosen.iter().filter(|request| !request.is_empty()).map(place).collect();
+    chosen.retain(|request| !request.is_empty() || full.iter().all(|other| other.abs_diff(place(request)) > NEARBY));
+}
+
+/// Asks outright, for itself: what is said on a condition, hands something over or says what happens otherwise belongs
+/// to another request.
 fn is_separate_request(scored: &ScoredSentence<'_>) -> bool {
-    scored.asks_outright() && !scored.features.has_any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
+    let openings = Lexicon::of(scored.sentence.language).words(WordList::ElseOpenings);
+    let opens = |opening: &String| {
+        scored
+            .sentence
+            .normalised
+            .strip_prefix(opening.as_str())
+            .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    scored.asks_outright()
+        && !scored.features.has_any(&[Feature::Conditional, Feature::HandsOver])
+        && !openings.iter().any(opens)
 }
 
 /// A sentence that asks, with the words it asks in: taken out once, however many it is compared with.
 struct RequestSentence<'p, 'a> {
     scored: &'p ScoredSentence<'a>,
+    /// Which sentence of the mail it is.
+    index: usize,
     clause_kind: ClauseKind,
+    verb: String,
+    /// What is to be done is done with "it" or "them": something that another sentence names.
+    points_back: bool,
+    /// It only wants to hear whether something is so or suits: the other requests of the mail say what.
+    is_confirmation: bool,
+    clause_text: String,
     words: Vec<String>,
     /// The same, to be looked for.
     word_set: HashSet<String>,
 }
 
 impl<'p, 'a> RequestSentence<'p, 'a> {
-    fn new(scored: &'p ScoredSentence<'a>) -> Self {
+    fn new(scored: &'p ScoredSentence<'a>, annotated: &AnnotatedMail<'_>) -> Self {
+        let index = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or_default();
         let clause = extract_clause(scored);
-        let words = extract_content_words(&clause);
-        Self { scored, clause_kind: clause.kind, word_set: words.iter().cloned().collect(), words }
+        let words = content_words(&clause.text);
+        // "The MOT runs out on the 18th, can you book it in?" names its thing itself.
+        let names_own = scored.sentence.words().count() >= words_of(&clause.text) + OWN_WORDS;
+        let points_back = clause.points_back(scored.sentence.language) && !names_own;
+        let is_confirmation = is_confirmation(&clause) || wishes_answer(scored);
+        Self {
+            scored,
+            index,
+            clause_kind: clause.kind,
+            clause_text: clause.text,
+            points_back,
+            is_confirmation,
+            word_set: words.iter().cloned().collect(),
+            words,
+            verb: clause.verb,
+        }
+    }
+
+    /// Whether the other one is the next sentence of the mail.
+    fn is_just_before(&self, other: &RequestSentence<'_, '_>) -> bool {
+        self.index + 1 == other.index
+    }
+
+    /// Whether it names nothing to do or to tell: "let me know whether this works".
+    fn is_empty(&self) -> bool {
+        let lexicon = Lexicon::of(self.scored.sentence.language);
+        let says_nothing = |word: &String| {
+            lexicon.has_word(WordList::EmptyRequests, word)
+                || lexicon.is_verb(word)
+                || lexicon.has_word(WordList::ActVerbs, word)
+                || lexicon.has_word(WordList::AnswerVerbs, word)
+        };
+        let mut said = self.scored.sentence.words();
+        let points_back = said.any(|word| lexicon.has_word(WordList::EmptyRequests, word));
+        points_back && content_words(&self.clause_text).iter().all(says_nothing)
+    }
+
+    /// Whether it asks outright for an act and says for which.
+    fn is_plain_act(&self) -> bool {
+        self.scored.asks_outright()
+            && matches!(self.clause_kind, ClauseKind::Act | ClauseKind::Give)
+            && !self.is_confirmation
+            && !self.is_empty()
+            && self.words.len() >= 2
+    }
+
+    /// How much it looks like what the mail was written for, beside how much it asks. `has_act`: the mail asks outright for
+    /// something to be done.
+    fn weigh_as_main(&self, has_act: bool) -> f64 {
+        let proposes =
+            self.scored.logit_meets > 0.0 || self.scored.features.has_any(&[Feature::Meeting, Feature::Proposes]);
+        let parts = [
+            (self.scored.asks_outright(), 0.5),
+            // Beside another request, a wish for an answer or a receipt says nothing of its own.
+            (wishes_answer(self.scored) || find_asked(self.scored, true) == Some(Asked::Receipt), -3.0),
+            (has_act && self.is_empty() && !proposes, -1.5),
+            (has_act && self.clause_kind == ClauseKind::Answer && !proposes, -1.0),
+            (has_act && self.clause_kind == ClauseKind::Whole && !proposes, -1.0),
+            (has_act && self.clause_kind == ClauseKind::Tell, -0.5),
+            (has_act && self.is_plain_act() && self.scored.has(Feature::Due), 0.3),
+            (has_act && self.scored.has(Feature::Conditional), -1.0),
+        ];
+        parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
     }
 
     /// Its words are its own. When in doubt it is the same request said twice.
@@ -88,17 +199,30 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
         let both_meet = self.scored.has(Feature::Meeting) && other.scored.has(Feature::Meeting);
         let shared = self.words.iter().filter(|word| other.word_set.contains(*word)).count();
         let few = self.words.len().min(other.words.len()).max(1);
-        !both_meet && self.clause_kind != ClauseKind::Tell && self.words.len() >= 2 && shared * 5 < few * 2
+        let is_listed = self.scored.sentence.is_list_item && other.scored.sentence.is_list_item;
+        let points_at_other =
+            self.points_back || (other.points_back && (self.is_just_before(other) || other.is_just_before(self)));
+        let is_repeated = !is_listed && (self.verb == other.verb || points_at_other);
+        let is_act = !self.is_confirmation && !matches!(self.clause_kind, ClauseKind::Tell | ClauseKind::Answer);
+        !both_meet && !is_repeated && is_act && self.words.len() >= 2 && shared * 5 < few * 2
     }
 }
 
-/// The words that carry the meaning: longer than three letters, or numbers.
-fn extract_content_words(clause: &Clause) -> Vec<String> {
-    const EMPTY: &[&str] = &[
-        "this", "that", "them", "with", "from", "your", "please", "have", "know", "when", "what", "also", "back",
-        "soon", "possible",
-    ];
-    let lower = clause.text.to_ascii_lowercase();
-    let carries = |word: &&str| word.chars().count() > 3 && !EMPTY.contains(word);
-    words(&lower).filter(carries).map(str::to_owned).collect()
+/// A sentence with so many words beside its request may name what "it" is.
+const OWN_WORDS: usize = 7;
+
+fn words_of(text: &str) -> usize {
+    words(text).count()
+}
+
+/// "A short answer would help".
+fn wishes_answer(scored: &ScoredSentence<'_>) -> bool {
+    let wishes = Lexicon::of(scored.sentence.language).words(WordList::AnswerWishes);
+    wishes.iter().any(|wish| scored.sentence.normalised.contains(wish.as_str()))
+}
+
+/// "Tell me whether this works for you".
+fn is_confirmation(clause: &Clause) -> bool {
+    let lower = clause.text.to_lowercase();
+    words(&lower).take(5).any(|word| matches!(word, "whether" | "if" | "ob" | "אם" | "האם"))
 }

@@ -32,12 +32,47 @@ pub(in crate::reading) struct Clause {
     pub(in crate::reading) text: String,
     /// In plain letters; the first word where a language has its verb first.
     pub(in crate::reading) verb: String,
+    /// The sentence without its salutation and courtesies, to be quoted.
+    pub(in crate::reading) whole: String,
 }
 
 impl Clause {
+    /// Whether it is done with "it" or "them": its first words name nothing, and another sentence does.
+    pub(in crate::reading) fn points_back(&self, language: Language) -> bool {
+        let text = self.text.to_lowercase();
+        // The verb stands first, but not in German.
+        let from = usize::from(language != Language::German);
+        let mut near = text.split_whitespace().skip(from).take(3).map(|word| word.trim_matches([',', '.', '?']));
+        self.kind == ClauseKind::Act && near.any(|word| Lexicon::of(language).has_word(WordList::PointingWords, word))
+    }
+
+    /// Whether it says by when something is to be told, and not what.
+    pub(in crate::reading) fn is_only_time(&self) -> bool {
+        let lexicon = Lexicon::of(Language::English);
+        let text = self.text.to_lowercase();
+        let is_what = |word: &str| {
+            matches!(
+                word,
+                "if" | "whether"
+                    | "what"
+                    | "when"
+                    | "which"
+                    | "who"
+                    | "how"
+                    | "where"
+                    | "why"
+                    | "that"
+                    | "your"
+                    | "the"
+            )
+        };
+        let starts = words(&text).next().is_some_and(|word| lexicon.has_word(WordList::TimeStarts, word));
+        self.kind == ClauseKind::Tell && starts && !words(&text).any(is_what)
+    }
+
     fn with_verb_first(kind: ClauseKind, text: &str) -> Self {
         let verb = words(text).next().unwrap_or_default().to_ascii_lowercase();
-        Self { kind, text: text.to_owned(), verb }
+        Self { kind, text: text.to_owned(), verb, whole: String::new() }
     }
 }
 
@@ -46,45 +81,127 @@ pub(in crate::reading) fn extract_clause(scored: &ScoredSentence<'_>) -> Clause 
         return extract_german_clause(scored);
     }
     let tidy = normalise_spaces_and_quotes(scored.sentence.raw);
-    let rest = |at: usize| tidy.get(at..).unwrap_or_default();
-    let hit = |feature| {
-        scored
-            .phrase_matches
-            .iter()
-            .filter(|hit| hit.feature == feature)
-            .min_by_key(|hit| (hit.start, usize::MAX - hit.end))
-    };
-    if let Some(ask) = hit(Feature::AsksYou) {
-        let said = scored.sentence.normalised.get(ask.start..ask.end).unwrap_or_default();
-        let gives = said.ends_with(" get") || said.ends_with(" have");
-        return build_clause(if gives { ClauseKind::Give } else { ClauseKind::Act }, rest(ask.end));
-    }
-    if let Some(tell) = hit(Feature::LetMeKnow) {
-        return build_clause(ClauseKind::Act, rest(tell.start));
-    }
-    if let Some((wish, at)) = parse_need(scored) {
-        return build_clause(wish, rest(at));
-    }
-    let please = hit(Feature::Please).map(|please| rest(please.end)).filter(|rest| words(rest).count() >= 2);
-    if let Some(after) = please {
-        return build_clause(ClauseKind::Act, after);
-    }
-    if let Some(at) = scored.imperative_at {
-        return build_clause(ClauseKind::Act, rest(at));
-    }
-    if let Some(forget) = hit(Feature::Needs).filter(|hit| {
-        let said = scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
-        matches!(said, "don't forget" | "do not forget" | "remember to" | "can't forget")
-    }) {
-        let after = rest(forget.end).trim_start();
-        return build_clause(ClauseKind::Act, after.strip_prefix("to ").unwrap_or(after));
-    }
-    let wish = if scored.has(Feature::Question) { ClauseKind::Answer } else { ClauseKind::Whole };
-    Clause::with_verb_first(wish, trim_courtesies(strip_salutation(&tidy), Language::English))
+    let whole = strip_lead_in(trim_courtesies(strip_salutation(&tidy), Language::English));
+    let mark = if tidy.trim_end().ends_with('?') { "?" } else { "" };
+    let asks = if scored.has(Feature::Question) { ClauseKind::Answer } else { ClauseKind::Whole };
+    let found = find_wishes(scored, &tidy).min_by_key(|wish| (wish.at, std::cmp::Reverse(wish.from)));
+    let clause = found.map(|wish| wish.build(&tidy)).unwrap_or_else(|| Clause::with_verb_first(asks, whole));
+    // A question about the reader orders nothing ("Would you like Dana to come?"), and nobody is handed a meeting.
+    let is_meeting = || scored.has(Feature::Meeting) || scored.logit_meets > 0.0;
+    let points = || Lexicon::of(Language::English).has_word(WordList::PointingWords, &clause.verb);
+    let is_no_gift = clause.kind == ClauseKind::Give && (is_meeting() || points());
+    let kind = if clause.kind == ClauseKind::Whole || is_no_gift { asks } else { clause.kind };
+    Clause { whole: format!("{whole}{mark}"), kind, ..clause }
 }
 
-/// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
-fn parse_need(scored: &ScoredSentence<'_>) -> Option<(ClauseKind, usize)> {
+/// A place in a sentence at which a wish begins.
+struct Wish {
+    at: usize,
+    kind: ClauseKind,
+    /// Where what is wished for begins.
+    from: usize,
+}
+
+impl Wish {
+    fn build(&self, tidy: &str) -> Clause {
+        build_clause(self.kind, tidy.get(self.from..).unwrap_or_default())
+    }
+}
+
+/// The wishes of a sentence. What stands in the condition before its first comma is none, if another one follows.
+fn find_wishes<'s>(scored: &'s ScoredSentence<'_>, tidy: &'s str) -> impl Iterator<Item = Wish> + use<'s> {
+    let plain = scored.sentence.normalised.as_str();
+    let lexicon = Lexicon::of(Language::English);
+    let is_conditional = words(plain).next().is_some_and(|word| lexicon.has_word(WordList::Conditions, word));
+    let comma = plain.find(", ").filter(|_| is_conditional).unwrap_or(0);
+    // "What do we need to do?" wants an answer, and "if we need to move it" sets a condition.
+    let is_doubted = |at: usize| {
+        let before = plain.get(..at).unwrap_or_default().trim_end();
+        scored.has(Feature::Question) || before.rsplit(' ').next().is_some_and(|word| matches!(word, "if" | "whether"))
+    };
+    let need = parse_need(scored).filter(|(_, _, at)| !is_doubted(*at)).map(|(kind, from, at)| Wish { at, kind, from });
+    // A word that looks like an order behind a name or a title is none, if the sentence asks in so many words.
+    let is_order = |at: &usize| *at == 0 || !scored.has(Feature::AsksYou);
+    let order = scored.imperative_at.filter(is_order).map(|at| Wish { at, kind: ClauseKind::Act, from: at });
+    let hits = scored.phrase_matches.iter().filter_map(move |hit| read_wish(hit, plain, tidy));
+    let found: Vec<Wish> = hits.chain(need).chain(order).collect();
+    let first = if found.iter().any(|wish| wish.at >= comma) { comma } else { 0 };
+    found.into_iter().filter(move |wish| wish.at >= first)
+}
+
+/// What the phrase of a wish asks for; none when nothing hangs on it.
+fn read_wish(hit: &PhraseMatch, plain: &str, tidy: &str) -> Option<Wish> {
+    let lexicon = Lexicon::of(Language::English);
+    let said = plain.get(hit.start..hit.end).unwrap_or_default();
+    let after = plain.get(hit.end..).unwrap_or_default();
+    let wish = |kind, from| Some(Wish { at: hit.start, kind, from });
+    let asks_state = || {
+        let states = lexicon.words(WordList::AsksState).iter();
+        let starts = |state: &String| after.trim_start().strip_prefix(state.as_str());
+        states.filter_map(starts).any(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    // "Would it be possible to visit you?"
+    let wants_leave = || {
+        said.contains("possible")
+            && words(after).find(|word| *word != "to").is_some_and(|verb| lexicon.has_word(WordList::WriterActs, verb))
+    };
+    match hit.feature {
+        Feature::AsksYou if said.ends_with(" get") || said.ends_with(" have") => wish(ClauseKind::Give, hit.end),
+        // "Would you like …?" asks, and so does "is it possible that …?".
+        Feature::AsksYou if (asks_state() && !starts_with_filler(after)) || wants_leave() => {
+            wish(ClauseKind::Whole, hit.start)
+        }
+        // "Wondering if you would like to come" asks too.
+        Feature::AsksYou if said.ends_with(" if you") && asks_state() => {
+            wish(ClauseKind::Tell, hit.end - "if you".len())
+        }
+        Feature::AsksYou if said.ends_with(" if") || said.ends_with(" whether") => {
+            let is_act =
+                starts_with_filler(after) && !after.contains(" you would like ") && !after.contains(" you'd like ");
+            if is_act {
+                wish(ClauseKind::Act, hit.end)
+            } else {
+                wish(ClauseKind::Tell, hit.end - said.rsplit(' ').next()?.len())
+            }
+        }
+        Feature::AsksYou => wish(ClauseKind::Act, hit.end),
+        Feature::LetMeKnow
+            if lexicon.words(WordList::TellPhrases).iter().any(|tell| said == tell) || !said.is_ascii() =>
+        {
+            wish(ClauseKind::Act, hit.start)
+        }
+        Feature::LetMeKnow if lexicon.is_verb(words(said).next()?) && !said.starts_with("please") => {
+            wish(ClauseKind::Act, hit.start)
+        }
+        // "No slides please, …" closes a wish, and opens none.
+        Feature::Please => {
+            let rest = tidy.get(hit.end..)?;
+            (words(rest).count() >= 2 && rest.starts_with(' ')).then(|| wish(ClauseKind::Act, hit.end))?
+        }
+        Feature::Needs if matches!(said, "don't forget" | "do not forget" | "remember to" | "can't forget") => {
+            wish(ClauseKind::Act, hit.end)
+        }
+        Feature::Needs if said == "need to know" => wish(ClauseKind::Tell, hit.end),
+        _ => None,
+    }
+}
+
+fn starts_with_filler(plain: &str) -> bool {
+    let rest = plain.trim_start_matches([' ', ',', ':', '-']);
+    let fillers = Lexicon::of(Language::English).words(WordList::Fillers).iter();
+    fillers.filter_map(|filler| rest.strip_prefix(filler.as_str())).any(|after| after.starts_with(' '))
+}
+
+/// "So, when …", "And please …": without the word that only goes on.
+fn strip_lead_in(text: &str) -> &str {
+    let Some((first, rest)) = text.split_once(' ') else { return text };
+    let is_lead_in =
+        matches!(normalise(first.trim_end_matches(',')).as_str(), "so" | "and" | "but" | "also" | "then" | "well");
+    if is_lead_in && words(rest).count() >= 3 { rest } else { text }
+}
+
+/// "I need you to …" wants an act, "I need the …" wants a thing. Where that starts, and where the need is said.
+fn parse_need(scored: &ScoredSentence<'_>) -> Option<(ClauseKind, usize, usize)> {
     let needs = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Needs);
     let said = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
     let rest = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.end..).unwrap_or_default();
@@ -98,14 +215,19 @@ fn parse_need(scored: &ScoredSentence<'_>) -> Option<(ClauseKind, usize)> {
         let to = after.find(" to ").filter(|at| words(after.get(..*at).unwrap_or_default()).count() <= 3)?;
         let people = ["everyone", "everybody", "all", "each", "someone", "somebody", "you", "both"];
         let named = words(after).next().is_some_and(|word| people.contains(&word));
-        (named || starts_with_known_verb(after.get(to + 4..)?)).then_some((ClauseKind::Act, hit.end + to + 4))
+        (named || starts_with_known_verb(after.get(to + 4..)?)).then_some((
+            ClauseKind::Act,
+            hit.end + to + 4,
+            hit.start,
+        ))
     };
     if act.is_none()
         && let Some(found) = all()
     {
         return Some(found);
     }
-    act.map(|hit| (ClauseKind::Act, hit.end)).or_else(|| thing().map(|hit| (ClauseKind::Give, hit.end)))
+    let thing = || thing().map(|hit| (ClauseKind::Give, hit.end, hit.start));
+    act.map(|hit| (ClauseKind::Act, hit.end, hit.start)).or_else(thing)
 }
 
 /// Takes small words off the front and sees whether it is about telling.
@@ -119,11 +241,14 @@ fn build_clause(wish: ClauseKind, rest: &str) -> Clause {
     while let Some(shorter) = strip_filler(rest) {
         rest = shorter.trim_start_matches([' ', ',']);
     }
+    if wish == ClauseKind::Tell {
+        return Clause::with_verb_first(wish, trim_courtesies(rest, Language::English));
+    }
     if let Some(what) = lexicon.words(WordList::TellPhrases).iter().find_map(|tell| strip_start(rest, tell)) {
         let what = what.trim_start_matches([' ', ',']);
         return Clause::with_verb_first(ClauseKind::Tell, trim_courtesies(what, Language::English));
     }
-    let clause = Clause::with_verb_first(wish, trim_courtesies(rest, Language::English));
+    let clause = Clause::with_verb_first(wish, trim_courtesies(cut_at_closing_bracket(rest), Language::English));
     if wish == ClauseKind::Act
         && let Some(verb) = find_base_verb(&clause.verb)
     {
@@ -147,6 +272,14 @@ fn find_base_verb(word: &str) -> Option<String> {
     [stem, &with_e, undoubled].into_iter().find(|verb| is_verb(verb)).map(str::to_owned)
 }
 
+/// "(Kim, please forward to your group) Alex": up to the bracket that closes around it.
+fn cut_at_closing_bracket(text: &str) -> &str {
+    match text.split_once(')') {
+        Some((inside, _)) if !inside.contains('(') && words(inside).count() >= 3 => inside,
+        _ => text,
+    }
+}
+
 fn strip_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     let (head, tail) = text.split_at_checked(start.len())?;
     head.eq_ignore_ascii_case(start).then_some(tail)
@@ -163,7 +296,7 @@ pub(super) fn strip_salutation(tidy: &str) -> &str {
 }
 
 /// Without the courtesies that hang at the end.
-pub(super) fn trim_courtesies(text: &str, language: Language) -> &str {
+pub(in crate::reading) fn trim_courtesies(text: &str, language: Language) -> &str {
     let courtesies = Lexicon::of(language).words(WordList::ClosingCourtesies);
     let mut text =
         text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '…' | '-'));

@@ -37,15 +37,15 @@ pub(super) fn extract_german_clause(scored: &ScoredSentence<'_>) -> Clause {
         .or_else(|| turn_question_to_you(&tidy))
         .or_else(|| turn_condition(&tidy))
         .or_else(|| hits(Feature::Please).find_map(|hit| turn_request(rest(hit.end))));
+    let whole = trim_courtesies(strip_salutation(&tidy), Language::German).to_owned();
     if let Some((text, verb)) = turned {
-        return Clause { kind: ClauseKind::Act, text, verb: normalise(&verb) };
+        return Clause { kind: ClauseKind::Act, text, verb: normalise(&verb), whole };
     }
-    let whole = trim_courtesies(strip_salutation(&tidy), Language::German);
     if let Some(thing) = hits(Feature::Needs).find_map(|hit| find_needed_thing(scored, hit.start, hit.end, &tidy)) {
-        return Clause { kind: ClauseKind::Give, text: thing, verb: String::new() };
+        return Clause { kind: ClauseKind::Give, text: thing, verb: String::new(), whole };
     }
     let kind = if scored.has(Feature::Question) { ClauseKind::Answer } else { ClauseKind::Whole };
-    Clause { kind, text: whole.to_owned(), verb: String::new() }
+    Clause { kind, text: whole.clone(), verb: String::new(), whole }
 }
 
 /// The clause with its verb at the end, and that verb.
@@ -67,6 +67,16 @@ pub(in crate::reading) fn turn_order(text: &str) -> Option<TurnedClause> {
         if purpose.is_some() {
             return purpose;
         }
+    }
+    // "Rufen Sie an oder kommen Sie vorbei": two ways that are not put in one line.
+    let is_choice = main.split(" oder ").skip(1).any(|way| {
+        let mut said = words(way);
+        let first =
+            said.next().is_some_and(|word| word.starts_with(char::is_lowercase) && lexicon.is_verb(&normalise(word)));
+        first || said.next() == Some("Sie")
+    });
+    if is_choice {
+        return None;
     }
     let mut turned = Vec::new();
     let mut verb = String::new();
@@ -112,7 +122,8 @@ fn turn_request(text: &str) -> Option<TurnedClause> {
 /// "Kümmerst du dich um die Getränke?"
 fn turn_question_to_you(tidy: &str) -> Option<TurnedClause> {
     let text = strip_salutation(tidy);
-    let (first, rest) = text.split_once(" du ")?;
+    // "Kommst du zum Essen oder erst danach?" wants an answer.
+    let (first, rest) = text.split_once(" du ").filter(|(_, rest)| !rest.contains(" oder "))?;
     let infinitive = Lexicon::of(Language::German).german_verbs().infinitive_of_second_person(&normalise(first))?;
     let clause = ClauseParts::cut(rest);
     let (text, verb) = close_with_verb(drop_reflexive(drop_particles(clause.main.split(' '))), &infinitive)?;
@@ -194,7 +205,10 @@ fn find_needed_thing(scored: &ScoredSentence<'_>, start: usize, end: usize, tidy
     if tokens.first() == Some(&"von") && tokens.get(1).is_some_and(|word| matches!(*word, "dir" | "euch" | "Ihnen")) {
         tokens.drain(..2);
     }
-    let is_thing = (2..=12).contains(&tokens.len())
+    // "von allen Vereinen einen Nachweis" reads as no thing that one hands over.
+    let is_of_others = tokens.first() == Some(&"von");
+    let is_thing = !is_of_others
+        && (2..=12).contains(&tokens.len())
         && !tokens.iter().any(|word| matches!(normalise(word).as_str(), "nicht" | "nichts" | "kein" | "keine"));
     let purpose = lower_first_word(front);
     let thing = format!("{purpose}{}{}", if purpose.is_empty() { "" } else { " " }, tokens.join(" "));
@@ -228,7 +242,7 @@ impl ClauseParts {
             let lists =
                 || nth > 0 && tail.is_empty() && part.starts_with(char::is_uppercase) && words(part).count() <= 4;
             // "bis Donnerstag, 30.04., per Post": a date beside a day, and what goes on behind it.
-            let is_date = part.starts_with(|c: char| c.is_ascii_digit());
+            let is_date = part.strip_prefix("den ").unwrap_or(part).starts_with(|c: char| c.is_ascii_digit());
             match nth {
                 0 => main.push_str(part),
                 _ if tail.is_empty() && !hangs && (is_date || in_apposition) && !speaks_of_writer(part) => {
@@ -256,8 +270,7 @@ impl ClauseParts {
 
     fn finish(&self, main: &str) -> Option<String> {
         let text = format!("{main}{}", self.tail);
-        let bare = self.lost_object && words(&text).count() < 3;
-        (words(&text).count() <= MOST_WORDS && !speaks_of_writer(main) && !bare).then_some(text)
+        (words(&text).count() <= MOST_WORDS && !speaks_of_writer(main) && !self.lost_object).then_some(text)
     }
 }
 

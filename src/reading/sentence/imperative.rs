@@ -5,7 +5,7 @@
 use crate::reading::{
     language::Language,
     lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList},
-    sentence::text::{Sentence, words},
+    sentence::text::{Sentence, normalise_spaces_and_quotes, words},
 };
 
 /// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
@@ -103,6 +103,13 @@ fn is_german_imperative_at(sentence: &Sentence<'_>, at: usize) -> bool {
             && !sentence.is_question()
             && !lexicon.has_word(WordList::Auxiliaries, word)
             && !lexicon.is_lead_in(word);
+    }
+    // "Reichen Sie bitte Nachweise ein": a large letter within the sentence makes a noun.
+    let tidy = normalise_spaces_and_quotes(sentence.raw);
+    let is_within = at > 0
+        && !tidy.get(..at).is_some_and(|head| head.trim_end().ends_with([':', '.', ')', '!', '?', ',', '-', '–']));
+    if is_within && tidy.get(at..).is_some_and(|rest| rest.starts_with(char::is_uppercase)) {
+        return false;
     }
     // A noun is written large and has no order's word order: "Antwort von Ole", "Ruf ist alles".
     let promises =

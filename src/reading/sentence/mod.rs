@@ -5,5 +5,6 @@
 pub(super) mod clause;
 pub(super) mod german_clause;
 mod imperative;
+mod language_change;
 pub(super) mod score;
 pub(super) mod text;

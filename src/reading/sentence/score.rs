@@ -1,13 +1,14 @@
-//! How much a sentence asks for something: named features, hand weights, one logistic.
+//! How much a sentence asks for something: named features with hand-made weights, and four learned questions.
 //!
-//! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
+//! Owns the numbers. The same function scores a lone sentence, a sentence of a mail and the evaluation sets. The second
+//! reader may move the numbers afterwards.
 
 use std::cell::OnceCell;
 
+use crate::model::SentenceScores;
 use crate::reading::{
     date::{self, DueDate, ReferenceTime},
-    language::Language,
-    learned::{Head, SentenceWeights, emit_sentence_signals, weigh_sentence, weight_table},
+    learned::{Head, SentenceLogits, SentenceWeights, emit_sentence_signals, weigh_sentence, weight_table},
     lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList, find_phrases},
     sentence::{
         imperative::{find_imperative, parse_assignment},
@@ -31,13 +32,24 @@ pub(in crate::reading) struct ScoredSentence<'a> {
     pub(in crate::reading) is_assigned_to_others: bool,
     /// The sum of the hand-made weights.
     pub(in crate::reading) hand_sum: f64,
-    /// With what was learned about sentences that stand alone, before the logistic.
+    /// Whether it holds a request, a proposal or a commitment, judged alone, before the logistic.
     pub(in crate::reading) logit_alone: f64,
-    /// As part of a mail.
+    /// Whether it asks the reader of its mail for something, before the logistic.
     pub(in crate::reading) logit_in_mail: f64,
+    /// Whether it proposes, arranges, moves or cancels a meeting, before the logistic.
+    pub(in crate::reading) logit_meets: f64,
+    /// Whether it asks somebody else than the reader, before the logistic.
+    pub(in crate::reading) logit_others: f64,
     pub(in crate::reading) score: f64,
+    /// What the second reader said, when it was asked.
+    second_reading: Option<SentenceScores>,
+    /// It is meant for a program that reads the mail, and asks nothing of the person.
+    pub(in crate::reading) is_for_program: bool,
     due_date: OnceCell<Option<DueDate>>,
 }
+
+/// The lowest that the second reader's logit counts in a mail, for a sentence with the words or forms of a request.
+const LEAST_FOR_REQUEST_WORDS: f64 = 0.0;
 
 pub(in crate::reading) fn logistic(sum: f64) -> f64 {
     1.0 / (1.0 + (-sum).exp())
@@ -57,12 +69,45 @@ impl ScoredSentence<'_> {
         self.score >= THRESHOLD && !self.is_courtesy()
     }
 
+    /// Whether it asks somebody else than the reader.
+    pub(in crate::reading) fn asks_others(&self) -> bool {
+        self.is_assigned_to_others || (self.logit_others > 0.0 && !self.has(Feature::NamesYou))
+    }
+
     /// Made of the words of requests, and asks for nothing: "let me know if you have any questions".
     pub(in crate::reading) fn is_courtesy(&self) -> bool {
+        // What a company would like to be told about itself is no work of the reader's.
+        if self.has(Feature::Survey) && !self.features.has_any(&[Feature::AsksYou, Feature::Due, Feature::Deadline]) {
+            return true;
+        }
         use Feature::{AsksYou, Boilerplate, HandsOver, LetMeKnow, Needs, NoAction, Question};
         self.features.has_any(&[Boilerplate, NoAction, HandsOver])
             && !self.features.has_any(&[Question, AsksYou, LetMeKnow, Needs])
             && self.hand_sum < 0.0
+    }
+
+    /// Moves the logits towards what the second reader says. What asks in so many words is doubted, but not denied.
+    pub(in crate::reading) fn hear_second_reader(&mut self, scores: SentenceScores, share: f64) {
+        // Whether it asks at all steadies whether it asks the reader.
+        let asks = f64::midpoint(scores.asks, scores.task);
+        let asks = if self.has_request_words() { asks.max(LEAST_FOR_REQUEST_WORDS) } else { asks };
+        for (logit, said) in [
+            (&mut self.logit_alone, scores.task),
+            (&mut self.logit_in_mail, asks),
+            (&mut self.logit_meets, scores.meets),
+        ] {
+            *logit = (1.0 - share) * *logit + share * said;
+        }
+        self.second_reading = Some(scores);
+        self.score = logistic(self.logit_in_mail);
+    }
+
+    /// Whether it has a word or a form that requests are made with.
+    pub(in crate::reading) fn has_request_words(&self) -> bool {
+        use Feature::{AsksYou, Deadline, Due, Hopes, Imperative, ImperativeLater, Invoice, LetMeKnow};
+        use Feature::{Mentions, Needs, Obliges, Please, Proposes, Question};
+        self.features.has_any(&[AsksYou, Deadline, Due, Hopes, Imperative, ImperativeLater, Invoice, LetMeKnow])
+            || self.features.has_any(&[Mentions, Needs, Obliges, Please, Proposes, Question])
     }
 
     /// Asks in so many words, not only by being a question or a hope.
@@ -76,11 +121,12 @@ impl ScoredSentence<'_> {
         const MOST: usize = 5;
         const LOUD: f64 = 0.1;
         let table = weight_table();
-        let hand = table.hand_factor();
+        let [hand, ..] = table.hand_factors();
         let mut for_it: Vec<(f64, String)> = Vec::new();
         let features = self.features.iter().filter(|feature| *feature != Feature::Always);
         for_it.extend(features.map(|feature| {
-            (feature.hand_weight() * hand + table.request_weight(feature), feature.as_str().to_owned())
+            let [asks, ..] = table.feature_weights(feature);
+            (feature.hand_weight() * hand + asks, feature.as_str().to_owned())
         }));
         for_it.retain(|(weight, _)| *weight > LOUD);
         emit_sentence_signals(&self.sentence, |signal| {
@@ -93,6 +139,9 @@ impl ScoredSentence<'_> {
         let mut names: Vec<String> = for_it.into_iter().map(|(_, name)| name).collect();
         names.dedup();
         names.truncate(MOST);
+        if let Some(second) = self.second_reading.filter(|second| second.asks > 0.0 || second.task > 0.0) {
+            names.push(format!("second reader {:+.1}", second.asks.max(second.task)));
+        }
         names
     }
 }
@@ -100,6 +149,7 @@ impl ScoredSentence<'_> {
 /// Scores one sentence. `names` are the person's own, plain.
 pub(in crate::reading) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[String]) -> ScoredSentence<'a> {
     let mut hits = find_phrases(&sentence.normalised, sentence.language);
+    drop_hurry_in_statements(&mut hits);
     hits.retain(|hit| !is_cancelled_by_context(&sentence, hit) && !is_reported_speech(&sentence.normalised, hit));
     let mut features = FeatureSet::default();
     features.insert(Feature::Always);
@@ -112,9 +162,8 @@ pub(in crate::reading) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[St
     let for_others =
         parse_assignment(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
     let walk = weigh_sentence(&sentence.normalised);
-    let alone = compute_logit_alone(&sentence, &walk, features, hand);
-    let sum = compute_logit_in_mail(&sentence, features, hand, alone);
-    let (score, due) = (logistic(sum), OnceCell::new());
+    let [in_mail, alone, meets, others] = compute_logits(&walk, features, hand);
+    let (score, due) = (logistic(in_mail), OnceCell::new());
     ScoredSentence {
         sentence,
         phrase_matches: hits,
@@ -124,45 +173,36 @@ pub(in crate::reading) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[St
         is_assigned_to_others: for_others,
         hand_sum: hand,
         logit_alone: alone,
-        logit_in_mail: sum,
+        logit_in_mail: in_mail,
+        logit_meets: meets,
+        logit_others: others,
         score,
+        second_reading: None,
+        is_for_program: false,
         due_date: due,
     }
 }
 
-/// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
-/// another language has its hand-made sum; in Hebrew "בבקשה" alone is as often "here you are".
-fn compute_logit_in_mail(sentence: &Sentence<'_>, features: FeatureSet, hand: f64, alone: f64) -> f64 {
-    use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
-    let asks = features.has_any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
-    let promise = if features.has(Commits) && !asks { Commits.hand_weight() + 0.6 } else { 0.0 };
-    if !is_learned_language(sentence) {
-        let promise = if features.has(Commits) { Commits.hand_weight() + 0.6 } else { 0.0 };
-        let courtesy = if features.has(Please) && !asks && sentence.has_hebrew_letters() { 1.0 } else { 0.0 };
-        return hand - promise - courtesy;
-    }
-    HAND_SHARE * hand + (1.0 - HAND_SHARE) * alone + MAIL_BIAS - promise
-}
-
-/// Whether the learned weights know the words of the sentence.
-fn is_learned_language(sentence: &Sentence<'_>) -> bool {
-    sentence.language != Language::German && !sentence.has_hebrew_letters()
-}
-
-/// How much of a sentence's sum in a mail is hand-made: the sentences learned from were judged alone.
-const HAND_SHARE: f64 = 0.85;
-
-/// People write mails because they want something.
-const MAIL_BIAS: f64 = 0.4;
-
-/// By its words alone, as the sentences it was learned from were judged.
-fn compute_logit_alone(sentence: &Sentence<'_>, walk: &SentenceWeights, features: FeatureSet, hand: f64) -> f64 {
-    if !is_learned_language(sentence) {
-        return hand;
-    }
+/// Adds up what was learned: the words, the features, and the hand-made sum. Every language has the same table, for its
+/// words are its own.
+fn compute_logits(walk: &SentenceWeights, features: FeatureSet, hand: f64) -> SentenceLogits {
     let table = weight_table();
-    let cues: f64 = features.iter().map(|feature| table.request_weight(feature)).sum();
-    table.bias(Head::Asks) + hand * table.hand_factor() + walk.request_sum + cues
+    let mut logits = table.sentence_biases();
+    let shown = features.iter().map(|feature| table.feature_weights(feature));
+    for (at, logit) in logits.iter_mut().enumerate() {
+        let value = |row: &SentenceLogits| row.get(at).copied().unwrap_or_default();
+        *logit +=
+            hand * value(&table.hand_factors()) + value(&walk.sums) + shown.clone().map(|row| value(&row)).sum::<f64>();
+    }
+    logits
+}
+
+/// "Effective immediately", "ab sofort": what is stated from now on is in no hurry.
+fn drop_hurry_in_statements(hits: &mut Vec<PhraseMatch>) {
+    let stated: Vec<(usize, usize)> =
+        hits.iter().filter(|hit| hit.feature == Feature::Stated).map(|hit| (hit.start, hit.end)).collect();
+    let is_inside = |hit: &PhraseMatch| stated.iter().any(|(start, end)| *start <= hit.start && hit.end <= *end);
+    hits.retain(|hit| !matches!(hit.feature, Feature::Urgent | Feature::SameDay | Feature::Grave) || !is_inside(hit));
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
@@ -304,8 +344,8 @@ mod tests {
 
     #[test]
     fn the_reason_names_what_spoke_for_it() {
-        assert!(
-            scored("Alex, could you call?").strongest_signals().starts_with(&["asks_you".into(), "question".into()])
-        );
+        let signals = scored("Alex, could you call?").strongest_signals();
+        let named: Vec<_> = signals.iter().take(2).map(String::as_str).collect();
+        assert!(["asks_you", "question"].iter().all(|name| named.contains(name)), "{signals:?}");
     }
 }

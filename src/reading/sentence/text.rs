@@ -2,6 +2,7 @@
 //!
 //! Owns where a sentence starts and ends, and which language it is in. Nothing in here knows what a sentence means.
 
+use super::language_change::cut_at_changes;
 use crate::reading::{
     language::{Language, LanguageScores},
     lexicon::{Lexicon, WordList},
@@ -44,10 +45,6 @@ impl Sentence<'_> {
         tail.ends_with('?') || (self.normalised.contains('?') && self.normalised.contains("? "))
     }
 
-    pub(in crate::reading) fn has_hebrew_letters(&self) -> bool {
-        !self.normalised.is_ascii() && self.normalised.chars().any(|c| ('א'..='ת').contains(&c))
-    }
-
     pub(in crate::reading) fn words(&self) -> impl Iterator<Item = &str> {
         words(&self.normalised)
     }
@@ -65,8 +62,15 @@ pub(in crate::reading) fn split_sentences(text: &str) -> Vec<Sentence<'_>> {
 
 /// The sentences of a text with a plain subject, and the language of both.
 pub(in crate::reading) fn split_sentences_about<'a>(text: &'a str, subject: &str) -> (Vec<Sentence<'a>>, Language) {
+    let score_all = |sentences: &[Sentence<'_>]| -> Vec<LanguageScores> {
+        sentences.iter().map(|sentence| LanguageScores::of(&sentence.normalised)).collect()
+    };
     let mut sentences = cut_sentences(text);
-    let scores: Vec<_> = sentences.iter().map(|sentence| LanguageScores::of(&sentence.normalised)).collect();
+    let mut scores = score_all(&sentences);
+    if scores.iter().any(LanguageScores::is_mixed) {
+        sentences = cut_at_changes(sentences, &scores);
+        scores = score_all(&sentences);
+    }
     let mut sum = LanguageScores::of(subject);
     // A few sentences tell; what a mail quotes and ends with may be in another language.
     scores.iter().take(SENTENCES_THAT_TELL).for_each(|scores| sum.add(scores));
@@ -145,6 +149,12 @@ pub(in crate::reading) fn strip_bullet(line: &str) -> (&str, bool) {
         }
     }
     let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    // "a) …": letters count as well.
+    let lettered =
+        line.split_once(") ").filter(|(mark, _)| mark.len() == 1 && mark.starts_with(|c: char| c.is_ascii_lowercase()));
+    if let Some((_, rest)) = lettered {
+        return (rest.trim_start(), true);
+    }
     let digits = line.len() - after.len();
     let rest = after.strip_prefix(['.', ')']).filter(|rest| rest.starts_with([' ', '\t']));
     match rest {
@@ -179,13 +189,16 @@ fn push_block_sentences<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence
 fn ends_sentence(before_stop: &str) -> bool {
     let word = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
+    // "א.ק.ג.", "i.d.R.": letters with stops between them.
+    let spelled = word.contains('.')
+        && word.split('.').all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic));
     let number = before_stop.len() <= LONGEST_NUMBER && before_stop.trim().chars().all(|c| c.is_ascii_digit());
     let word = word.to_ascii_lowercase();
     let short = [Language::English, Language::German]
         .map(Lexicon::of)
         .iter()
         .any(|lexicon| lexicon.has_word(WordList::Abbreviations, &word));
-    !(initial || number || short)
+    !(initial || number || short || spelled)
 }
 
 /// "16. März", "bis 12.3. bitte", "Do. 18.6.": a full stop within a date, not at the end of a sentence.

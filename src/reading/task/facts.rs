@@ -35,11 +35,19 @@ pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &R
     }
 }
 
+/// The most that the urgent words of a mail count for what is due after the first thing it asks.
+const HIGHEST_OF_LATER_TASKS: f64 = 0.49;
+/// From here on the mail says what is lost, which may be said of any of its tasks.
+const AT_STAKE: f64 = 0.9;
+
 impl Facts {
-    /// The same mail's facts, for one of its tasks.
+    /// The same mail's facts, for one of its tasks. Urgent words press what is due first.
     #[must_use]
     pub fn for_task(&self, task: &ExtractedTask) -> Facts {
+        let is_later = task.due_at.zip(self.due_at).is_some_and(|(due, first)| due > first);
+        let highest = if is_later && self.urgency < AT_STAKE { HIGHEST_OF_LATER_TASKS } else { 1.0 };
         Facts {
+            urgency: self.urgency.min(highest),
             objective: task.objective.clone(),
             kind: FactsKind::Task(task.kind),
             amount: task.amount,

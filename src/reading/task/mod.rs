@@ -3,6 +3,7 @@
 //! Whether there is a task was decided before; nothing here adds or drops one, except where a person asked for it
 //! (`forced_task`) or wrote the mail (`own_mail`).
 
+pub(super) mod asked;
 pub(super) mod facts;
 pub(super) mod forced_task;
 pub(super) mod money;
@@ -11,7 +12,10 @@ pub(super) mod objective;
 pub(super) mod own_mail;
 pub(super) mod plan;
 mod promise;
+pub(super) mod shorten;
 mod task_kind;
 mod template;
+mod third_person;
+mod topic;
 pub(super) mod urgency;
 pub(super) mod wording;

@@ -10,7 +10,7 @@ use crate::reading::{
         score::ScoredSentence,
         text::{normalise, normalise_spaces_and_quotes, strip_bullet, words},
     },
-    task::objective::ObjectiveWriter,
+    task::{objective::ObjectiveWriter, topic::clean_subject},
 };
 
 /// A longer list is kept for something else.
@@ -115,7 +115,7 @@ fn read_subject(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Option<Note> {
         return None;
     }
     let first = annotated.sentences.first().map_or(subject, |scored| scored.sentence.raw);
-    let about = if words(subject).next().is_none() { first } else { subject };
+    let about = if clean_subject(subject).is_empty() { first } else { subject };
     words(about).next()?;
     let writer = ObjectiveWriter { person: "yourself", subject: "", language: annotated.language };
     Some(Note { kind: TaskKind::Reminder, objective: writer.write_verbatim(about), evidence: first.to_owned() })

@@ -1,29 +1,34 @@
 //! The objective: one imperative sentence made from the sentence that decided.
 //!
-//! Owns the wording. It uses the mail's own words and the sender's name; it never promises more than was asked.
+//! Owns the wording. It uses the mail's own words and the sender's name; it never promises more than was asked. What
+//! cannot be put in other words with confidence is quoted, and what does not say what it is about gets the subject.
 
 use crate::reading::{
     language::Language,
     lexicon::{Lexicon, WordList},
     sentence::{
-        clause::{Clause, ClauseKind},
+        clause::{Clause, ClauseKind, trim_courtesies},
         text::{normalise, words},
     },
     task::{
         money::Money,
+        shorten::{drop_reasons, shorten},
+        third_person::{name_writer, names},
+        topic::{shorten_subject, speaks_of},
         wording::{Template, Wording},
     },
 };
 
-const MAX_OBJECTIVE_CHARS: usize = 120;
+pub(in crate::reading) use crate::reading::task::shorten::truncate_at_word;
 
-/// The length of a subject beside a quoted sentence, in characters.
-const MAX_QUOTED_SUBJECT: usize = 40;
+/// The longest objective, with the subject in brackets.
+pub(in crate::reading) const MAX_OBJECTIVE_CHARS: usize = 160;
 
 /// Who asks, as the objective will call them, about what, and in which language.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::reading) struct ObjectiveWriter<'a> {
     pub(in crate::reading) person: &'a str,
+    /// Without the marks of answers; empty when it says nothing.
     pub(in crate::reading) subject: &'a str,
     pub(in crate::reading) language: Language,
 }
@@ -35,57 +40,117 @@ impl ObjectiveWriter<'_> {
     }
 
     pub(in crate::reading) fn write_request(self, clause: &Clause) -> String {
-        let text = match self.language {
-            Language::Hebrew => self.to_third_person_hebrew(&clause.text),
-            Language::German => self.to_third_person_german(&clause.text),
-            _ => self.to_third_person(&clause.text),
-        };
-        let template = match (clause.kind, self.language) {
-            _ if words(&text).next().is_none() => Template::Reply,
-            (ClauseKind::Act, Language::German | Language::Hebrew) => return format_objective(&text),
-            (ClauseKind::Act, _) if starts_with_verb(&text) => {
-                return format_objective(&self.rewrite_handover(&clause.text).unwrap_or(text));
-            }
+        let least = if clause.kind == ClauseKind::Tell { 1 } else { 3 };
+        let text = trim_courtesies(drop_reasons(&clause.text, least, self.language), self.language);
+        let text = replace_ignoring_case(text, " and please ", " and ");
+        let text = text.as_str();
+        if words(text).next().is_none() {
+            return if clause.kind == ClauseKind::Tell {
+                self.fill(Template::Reply, "")
+            } else {
+                self.quote_whole(clause)
+            };
+        }
+        match clause.kind {
+            ClauseKind::Act => self.write_act(text).unwrap_or_else(|| self.quote_whole(clause)),
             // Another's question is quoted in the words it was put in.
-            (ClauseKind::Answer, Language::German) => return self.fill_quoting(Template::Answer, &clause.text),
-            (ClauseKind::Whole, Language::German) => return self.fill_quoting(Template::FollowUp, &clause.text),
-            (ClauseKind::Give, Language::German) => return self.write_german_gift(&text),
-            (ClauseKind::Tell, Language::English) => {
-                return self.fill(Template::Tell, &replace_if_with_whether(&text));
+            ClauseKind::Answer => self.fill_quoting(Template::Answer, &clause.whole),
+            ClauseKind::Whole => self.quote_whole(clause),
+            // "Für meine Steuer bräuchte ich …" names the writer too often.
+            ClauseKind::Give if self.language == Language::German && !speaks_of_own(text) => {
+                self.write_german_gift(text)
             }
-            (ClauseKind::Tell, _) => Template::Tell,
-            (ClauseKind::Give, _) => Template::Give,
-            (ClauseKind::Answer, _) => Template::Answer,
-            _ => Template::FollowUp,
-        };
-        self.fill(template, &text)
+            ClauseKind::Give if self.language == Language::German => self.quote_whole(clause),
+            ClauseKind::Give | ClauseKind::Tell if self.language == Language::Hebrew => self.quote_whole(clause),
+            ClauseKind::Give => self.fill(Template::Give, &name_writer(text, self.person, self.language, true)),
+            ClauseKind::Tell if clause.is_only_time() => self.fill(Template::Reply, text),
+            ClauseKind::Tell => {
+                let told = name_writer(text, self.person, self.language, true);
+                self.fill(Template::Tell, &replace_if_with_whether(&told))
+            }
+        }
+    }
+
+    /// The sentence itself: a question is to be answered.
+    fn quote_whole(self, clause: &Clause) -> String {
+        let template = if clause.whole.ends_with('?') { Template::Answer } else { Template::Quote };
+        self.fill_quoting(template, &clause.whole)
+    }
+
+    /// What is to be done, verb first, or last in German; none when the words begin with no verb.
+    fn write_act(self, text: &str) -> Option<String> {
+        match self.language {
+            Language::German => Some(self.finish(&name_writer(text, self.person, self.language, false))),
+            Language::Hebrew => {
+                let act = put_hebrew_infinitive_first(text)?;
+                Some(self.finish(&name_writer(&act, self.person, self.language, false)))
+            }
+            _ if !starts_with_verb(text) => None,
+            _ => {
+                let named = || name_writer(text, self.person, self.language, false);
+                let act = self.rewrite_handover(text).or_else(|| self.rewrite_payment(text)).unwrap_or_else(named);
+                Some(self.finish(&act))
+            }
+        }
     }
 
     /// A fixed form around what the mail says.
     pub(in crate::reading) fn fill(self, template: Template, text: &str) -> String {
         let text = text.trim_end_matches(['.', '!', '?', ' ', ':']);
         let values = [("person", self.person), ("text", text), ("subject", self.subject)];
-        format_objective(&Wording::of(self.language).fill(template, &values))
+        let filled = Wording::of(self.language).fill(template, &values);
+        // These name what they are about.
+        if matches!(template, Template::Alert | Template::Invitation) {
+            shorten(&capitalise(&filled), MAX_OBJECTIVE_CHARS, self.language)
+        } else {
+            self.finish(&filled)
+        }
     }
 
     /// A form in which the text stands between marks, which are not cut off with it.
     fn fill_quoting(self, template: Template, text: &str) -> String {
         let wording = Wording::of(self.language);
-        let text = text.trim_end_matches(['.', '!', '?', ' ', ':']).replace('"', "'");
-        let subject = truncate_at_word(self.subject, MAX_QUOTED_SUBJECT);
-        let fill = |text: &str, subject: &str| {
-            wording.fill(template, &[("person", self.person), ("text", text), ("subject", subject)])
-        };
-        // A subject that says the same again says nothing.
-        let subject = if normalise(&text).contains(&normalise(&subject)) { "" } else { &subject };
-        let around = fill("", subject).chars().count();
-        fill(&truncate_at_word(&text, MAX_OBJECTIVE_CHARS.saturating_sub(around)), subject)
+        let text = capitalise(text.trim_end_matches(['.', '!', '?', ' ', ':'])).replace('"', "'");
+        let fill = |text: &str| wording.fill(template, &[("person", self.person), ("text", text)]);
+        self.put_topic(&text, |text, longest| {
+            let around = fill("").chars().count();
+            fill(&shorten(text, longest.saturating_sub(around), self.language))
+        })
+    }
+
+    /// The words as an objective: a capital, no stop, one line, and the subject when they do not say what it is about.
+    fn finish(self, said: &str) -> String {
+        let said = capitalise(said.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']));
+        self.put_topic(&said, |said, longest| shorten(said, longest, self.language))
+    }
+
+    /// Adds the subject to what `fit` makes of the text, unless the text speaks of it or leaves no room.
+    fn put_topic(self, text: &str, fit: impl Fn(&str, usize) -> String) -> String {
+        if self.subject.is_empty() || speaks_of(text, self.subject, self.person) {
+            return fit(text, MAX_OBJECTIVE_CHARS);
+        }
+        let topic = format!(" ({})", shorten_subject(self.subject));
+        let longest = MAX_OBJECTIVE_CHARS.saturating_sub(topic.chars().count());
+        let length = fit(text, usize::MAX).chars().count();
+        let lexicon = Lexicon::of(self.language);
+        let points = || words(&normalise(text)).any(|word| lexicon.has_word(WordList::PointingWords, word));
+        // A sentence that stands alone is worth more whole than with the subject.
+        let is_better_whole = length > longest && length <= MAX_OBJECTIVE_CHARS && !points();
+        let is_cut = length > longest && fit(text, longest).contains('…') && !text.contains('…');
+        if is_better_whole || is_cut {
+            fit(text, MAX_OBJECTIVE_CHARS)
+        } else {
+            format!("{}{topic}", fit(text, longest))
+        }
     }
 
     /// What is needed stands before the verb, a clause that hangs on it behind.
     fn write_german_gift(self, text: &str) -> String {
-        let (thing, clause) = text.split_once(", ").map_or((text, String::new()), |(a, b)| (a, format!(", {b}")));
-        format_objective(&format!("{}{clause}", self.fill(Template::Give, thing)))
+        let text = name_writer(text, self.person, self.language, true);
+        let (thing, clause) =
+            text.split_once(", ").map_or((text.as_str(), String::new()), |(a, b)| (a, format!(", {b}")));
+        let values = [("person", self.person), ("text", thing)];
+        self.finish(&format!("{}{clause}", Wording::of(self.language).fill(Template::Give, &values)))
     }
 
     /// What a mail in a language that is not read is about.
@@ -93,7 +158,7 @@ impl ObjectiveWriter<'_> {
         let wording = Wording::of(self.language);
         let name = wording.language_name(language);
         let around = wording.fill(Template::Unread, &[("language", name)]).chars().count();
-        let about = truncate_at_word(about, MAX_OBJECTIVE_CHARS.saturating_sub(around));
+        let about = shorten(about, MAX_OBJECTIVE_CHARS.saturating_sub(around), language);
         wording.fill(Template::Unread, &[("text", &about), ("language", name)])
     }
 
@@ -107,67 +172,30 @@ impl ObjectiveWriter<'_> {
             words(rest).next().is_some_and(|word| !matches!(word, "a" | "know" | "if" | "when" | "by" | "on" | "at"));
         let call = rest.starts_with("a call") || rest.starts_with("a ring");
         let hands = HAND_OVER.contains(&verb.to_ascii_lowercase().as_str());
-        (hands && !call && (thing || rest.starts_with("a "))).then(|| {
-            put_before_adverbial(&format!("{verb} {}", self.to_third_person(rest)), &format!("to {}", self.person))
+        // What is long, or a list, is better named behind whom it is for.
+        let is_short = words(rest).count() <= 12 && !rest.contains(", ");
+        (hands && !call && is_short && (thing || rest.starts_with("a "))).then(|| {
+            let rest = name_writer(rest, self.person, self.language, true);
+            put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", self.person))
         })
     }
 
-    /// The sender's "I", "me" and "my" by name: the objective is read by someone else.
-    fn to_third_person(self, text: &str) -> String {
-        let mut said: Vec<String> = Vec::new();
-        for word in text.split(' ') {
-            let core = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '\''));
-            let tail = word.strip_prefix(core).unwrap_or_default();
-            let swapped = match core {
-                "me" | "us" | "I" | "myself" => self.person.to_owned(),
-                "my" | "My" => format!("{}'s", self.person),
-                "I'm" => format!("{} is", self.person),
-                "I've" => format!("{} has", self.person),
-                "I'll" => format!("{} will", self.person),
-                "I'd" => format!("{} would", self.person),
-                _ => core.to_owned(),
-            };
-            said.push(format!("{swapped}{tail}"));
-        }
-        said.join(" ").replace(&format!("{} am ", self.person), &format!("{} is ", self.person))
-    }
-
-    fn to_third_person_hebrew(self, text: &str) -> String {
-        let swap = |word: &str| match word {
-            "לי" | "לנו" => format!("ל{}", self.person),
-            "אותי" => format!("את {}", self.person),
-            word => word.to_owned(),
-        };
-        text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
-    }
-
-    /// The writer's "mir" and "mein" by name.
-    fn to_third_person_german(self, text: &str) -> String {
-        let swap = |word: &str| {
-            let core = word.trim_end_matches(|c: char| !c.is_alphanumeric());
-            let tail = word.strip_prefix(core).unwrap_or_default();
-            match normalise(core).as_str() {
-                "mir" | "mich" | "uns" => format!("{}{tail}", self.person),
-                "mein" | "meine" | "meinen" | "meinem" | "meiner" | "meines" => {
-                    format!("{}{tail}", self.german_genitive())
-                }
-                _ => word.to_owned(),
-            }
-        };
-        text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
-    }
-
-    /// "Oles", but "Jonas'".
-    pub(super) fn german_genitive(self) -> String {
-        let ending = if self.person.ends_with(['s', 'ß', 'x', 'z']) { "'" } else { "s" };
-        format!("{}{ending}", self.person)
+    /// "pay £118 by Monday" says to whom.
+    fn rewrite_payment(self, text: &str) -> Option<String> {
+        let (verb, rest) = text.split_once(' ')?;
+        let is_sum = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '€' | '$' | '£' | '₪'));
+        let is_open = !format!(" {rest} ").contains(" to ") && !names(rest, self.person);
+        (verb.eq_ignore_ascii_case("pay") && is_sum && is_open).then(|| {
+            let rest = name_writer(rest, self.person, self.language, true);
+            put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", strip_department(self.person)))
+        })
     }
 
     pub(super) fn write_meeting(self, plain: &str, duration: Option<&str>) -> String {
         let wording = Wording::of(self.language);
         let length = duration.map(|length| format_length(wording, length)).unwrap_or_default();
         let values = [("person", self.person), ("noun", wording.meeting_noun(plain)), ("length", &length)];
-        format_objective(&wording.fill(Template::Meeting, &values))
+        self.finish(&wording.fill(Template::Meeting, &values))
     }
 
     pub(super) fn write_invoice(self, number: Option<&str>, money: Option<&Money>) -> String {
@@ -175,12 +203,13 @@ impl ObjectiveWriter<'_> {
         let payee = strip_department(self.person);
         let sum = money.map(|money| money.format_with_currency(wording)).unwrap_or_default();
         let values = [("person", payee), ("number", number.unwrap_or_default()), ("sum", &sum)];
-        format_objective(&wording.fill(Template::Invoice, &values))
+        self.write_verbatim(&wording.fill(Template::Invoice, &values))
     }
 
     /// The words as they are, dressed as an objective.
     pub(super) fn write_verbatim(self, text: &str) -> String {
-        format_objective(text)
+        let text = capitalise(text.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']));
+        shorten(&text, MAX_OBJECTIVE_CHARS, self.language)
     }
 
     /// The words between quotation marks, with the subject: what could not be put in other words.
@@ -193,19 +222,74 @@ impl ObjectiveWriter<'_> {
 const NOT_VERBS: &[&str] = &[
     "the", "a", "an", "this", "that", "these", "i", "we", "he", "she", "it", "they", "my", "our", "your", "if", "is",
     "are", "for", "in", "on", "at", "and", "or", "when", "what", "who", "how", "why", "where", "all", "any", "some",
-    "not", "no", "you", "as",
+    "not", "no", "you", "as", "also", "there", "to", "of", "with", "by", "after", "before", "us", "me", "from",
 ];
 
 fn starts_with_verb(text: &str) -> bool {
     words(text).next().is_some_and(|word| !NOT_VERBS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-/// "if X" is told as "whether X".
+/// "שלחי לי את הרשימה" is "לשלוח לי את הרשימה"; none when the words begin neither with an order nor with what to do.
+fn put_hebrew_infinitive_first(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once(' ')?;
+    let first = first.trim_end_matches([',', ':']);
+    let orders = Lexicon::of(Language::Hebrew).words(WordList::Orders);
+    let done = |word: &str| {
+        let known = orders.iter().filter_map(|entry| entry.split_once(' '));
+        known.clone().find(|(order, _)| *order == word).map(|(_, done)| done.to_owned())
+    };
+    let bare = || first.strip_prefix(['ש', 'ו']).and_then(done);
+    // "נבקש לקבל": whoever writes wants to get it.
+    if first == "לקבל" {
+        return None;
+    }
+    let is_infinitive = first.starts_with('ל') && first.chars().count() >= 4 && first != "לפני";
+    let verb = if is_infinitive { first.to_owned() } else { done(first).or_else(bare)? };
+    let lexicon = Lexicon::of(Language::Hebrew);
+    let kept = |word: &&str| !lexicon.has_word(WordList::Fillers, word.trim_end_matches(','));
+    // "תעברי … ותשלחי": every order of the line.
+    let order = |word: &str| {
+        let bare = word.strip_prefix("ות").map(|rest| format!("ת{rest}"));
+        bare.and_then(|bare| done(&bare)).map_or_else(|| word.to_owned(), |done| format!("ו{done}"))
+    };
+    Some(std::iter::once(verb.clone()).chain(rest.split(' ').filter(kept).map(order)).collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a German text says "mein".
+fn speaks_of_own(text: &str) -> bool {
+    words(&normalise(text)).any(|word| word.starts_with("mein"))
+}
+
+/// "if X" is told as "whether X", and so is "by Monday if X".
 fn replace_if_with_whether(text: &str) -> String {
-    match text.strip_prefix("if ") {
-        Some(rest) => format!("whether {rest}"),
+    const MOST_WORDS_BEFORE: usize = 6;
+    if let Some(rest) = text.strip_prefix("if ") {
+        return format!("whether {rest}");
+    }
+    let asks =
+        |word: &str| matches!(word, "whether" | "what" | "when" | "which" | "who" | "how" | "where" | "why" | "that");
+    match text.split_once(" if ") {
+        Some((before, rest)) if words(before).count() <= MOST_WORDS_BEFORE && !words(before).any(asks) => {
+            format!("{before} whether {rest}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+fn replace_ignoring_case(text: &str, from: &str, to: &str) -> String {
+    match text.to_ascii_lowercase().find(from).and_then(|at| Some((text.get(..at)?, text.get(at + from.len()..)?))) {
+        Some((before, after)) => format!("{before}{to}{after}"),
         None => text.to_owned(),
     }
+}
+
+/// With a capital, and dashes that part.
+fn capitalise(said: &str) -> String {
+    // The number of the first point of a list that follows.
+    let said = said.strip_suffix(": 1").unwrap_or(said);
+    let said = said.replace('—', " — ").replace("''", "\"").split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut chars = said.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
 /// Where the thing ends and when, why or how begins.
@@ -261,43 +345,13 @@ fn strip_department(person: &str) -> &str {
     stripped.unwrap_or(person)
 }
 
-fn format_objective(said: &str) -> String {
-    let said = said.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']);
-    let mut chars = said.chars();
-    let upper: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
-    truncate_at_word(cut_after_first_clause(&upper), MAX_OBJECTIVE_CHARS)
-}
-
-/// A sentence too long for one line ends where its first thought does.
-fn cut_after_first_clause(said: &str) -> &str {
-    const ENDS: &[&str] =
-        &["—", " – ", " - ", "; ", " because ", " so that ", ", otherwise", ", since ", ", which ", " or else "];
-    const LEAST: usize = 30;
-    if said.chars().count() <= MAX_OBJECTIVE_CHARS {
-        return said;
-    }
-    let ends = ENDS.iter().filter_map(|end| said.find(end)).filter(|at| *at >= LEAST);
-    ends.min().and_then(|at| said.get(..at)).map_or(said, str::trim_end)
-}
-
-/// At most `longest` characters, cut between words.
-pub(in crate::reading) fn truncate_at_word(text: &str, longest: usize) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() <= longest {
-        return text;
-    }
-    let cut: String = text.chars().take(longest.saturating_sub(1)).collect();
-    let whole = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
-    format!("{}…", whole.trim_end_matches([',', ';', ':', '.']))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reading::sentence::{clause::extract_clause, score::score_sentence, text::split_sentences};
 
     fn writer_for(person: &str, language: Language) -> ObjectiveWriter<'_> {
-        ObjectiveWriter { person, subject: "Sommerfest", language }
+        ObjectiveWriter { person, subject: "", language }
     }
 
     fn check(text: &str, expected: &str) {
@@ -314,8 +368,9 @@ mod tests {
             ("Please give me a call.", "Give Dana Levi a call"),
             ("Please let me know if Tuesday works for you.", "Tell Dana Levi whether Tuesday works for you"),
             ("I need the signed contract by noon.", "Get Dana Levi the signed contract by noon"),
-            ("When will the budget be ready?", "Answer Dana Levi: When will the budget be ready"),
-            ("Please water my plants while I'm away.", "Water Dana Levi's plants while Dana Levi is away"),
+            ("When will the budget be ready?", "Answer Dana Levi: “When will the budget be ready?”"),
+            ("The form still needs your signature.", "“The form still needs your signature”"),
+            ("Please water my plants while I'm away.", "Water Dana Levi's plants while Dana is away"),
             ("Can you help me with this one?", "Help Dana Levi with this one"),
             ("תוכלי לשלוח לי את הדוח?", "לשלוח לDana Levi את הדוח"),
             ("Schick mir bitte den Entwurf des Kassenberichts.", "Dana Levi den Entwurf des Kassenberichts schicken"),
@@ -323,13 +378,54 @@ mod tests {
             ("Gieß bitte meine Blumen.", "Dana Levis Blumen gießen"),
             (
                 "Ich brauche noch deine Unterschrift, damit es losgehen kann.",
-                "Dana Levi deine Unterschrift geben, damit es losgehen kann",
+                "Dana Levi meine Unterschrift geben, damit es losgehen kann",
             ),
             ("Wann passt es dir nächste Woche?", "Dana Levi antworten: „Wann passt es dir nächste Woche?“"),
+            ("Auf dem Antrag fehlt noch Ihre Unterschrift.", "„Auf dem Antrag fehlt noch Ihre Unterschrift“"),
+        ] {
+            check(text, expected);
+        }
+    }
+
+    #[test]
+    fn what_it_is_about_stands_in_brackets() {
+        for (text, subject, expected) in [
+            ("Can you order 6 more before the 26th?", "plotter paper", "Order 6 more before the 26th (plotter paper)"),
             (
-                "Auf dem Antrag fehlt noch Ihre Unterschrift.",
-                "„Auf dem Antrag fehlt noch Ihre Unterschrift“ (Sommerfest)",
+                "Please send me the list of vacation days.",
+                "Vacation days",
+                "Send the list of vacation days to Dana Levi",
             ),
+            ("What do you think?", "Boston proposal", "Answer Dana Levi: “What do you think?” (Boston proposal)"),
+            ("We have to see the certificate.", "Your check", "“We have to see the certificate” (Your check)"),
+        ] {
+            let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
+            let writer = ObjectiveWriter { subject, ..writer_for("Dana Levi", Language::English) };
+            assert_eq!(writer.write_request(&extract_clause(&scored)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_of_the_act_is_left_out() {
+        for (text, expected) in [
+            (
+                "Let me know by Monday if you can do it so that I can book.",
+                "Tell Dana Levi by Monday whether you can do it",
+            ),
+            ("Tell me which you prefer and I will begin.", "Tell Dana Levi which you prefer"),
+            ("Call your mother if you get a chance, no hurry, I like to hear you.", "Call your mother"),
+            (
+                "Please let me know if you come and please pass this on.",
+                "Tell Dana Levi whether you come and pass this on",
+            ),
+            ("Please send us name, address and phone by the 6th.", "Send Dana Levi name, address and phone by the 6th"),
+            ("Would you like Tom to forward the plan?", "Answer Dana Levi: “Would you like Tom to forward the plan?”"),
+            ("What do we need to do to get this?", "Answer Dana Levi: “What do we need to do to get this?”"),
+            ("No slides please, after last year.", "“No slides please, after last year”"),
+            ("Please review our draft before I leave.", "Review the draft before Dana Levi leaves"),
+            ("Please send your thoughts to Julie by Tuesday.", "Send your thoughts to Julie by Tuesday"),
+            ("שלחי לי את הרשימה, אני מכינה מדבקות.", "לשלוח לDana Levi את הרשימה"),
+            ("תעברי על החוזה ותשלחי לי הערות.", "לעבור על החוזה ולשלוח לDana Levi הערות"),
         ] {
             check(text, expected);
         }

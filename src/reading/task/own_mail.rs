@@ -15,6 +15,7 @@ use crate::reading::{
         objective::ObjectiveWriter,
         promise::read_promise,
         template::{TemplateContext, choose_steps},
+        topic::clean_subject,
     },
 };
 
@@ -39,7 +40,8 @@ pub(in crate::reading) fn plan_own_tasks(
     let other = mail.to.first().map(|address| address.label());
     let promise = |scored: &ScoredSentence<'_>| {
         let language = scored.sentence.language;
-        let writer = ObjectiveWriter { person: other.unwrap_or("them"), subject: mail.subject.trim(), language };
+        let writer =
+            ObjectiveWriter { person: other.unwrap_or("them"), subject: clean_subject(&mail.subject), language };
         let objective = read_promise(scored, writer)?;
         let note = Note { kind: TaskKind::Commitment, objective, evidence: scored.sentence.raw.to_owned() };
         Some(new_own_task(note, scored.due_date(base).cloned(), other.map(str::to_owned), in_thread))
@@ -50,7 +52,7 @@ pub(in crate::reading) fn plan_own_tasks(
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.
 pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
     let mail = Mail { text: typed.to_owned(), ..Mail::default() };
-    let annotated = AnnotatedMail::new(&mail, me);
+    let annotated = AnnotatedMail::new(&mail, me, &[]);
     let base = ReferenceTime::new(now, me);
     let scored = annotated.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
     let note = read_command(scored)?;
@@ -72,6 +74,9 @@ fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thr
         invoice_number: None,
         evidence: note.evidence,
         steps,
+        wants_answer: false,
+        asked: None,
+        happens_at: None,
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Owns how a task is filled. Whether there is one was decided before.
 
-use crate::model::{ExtractedTask, Mail, TaskKind};
+use crate::model::{ExtractedTask, Instant, Mail, TaskKind};
 use crate::reading::{
+    conversation::says,
     date::{self, DueDate, ReferenceTime},
     language::Language,
     lexicon::{Feature, Lexicon, WordList},
@@ -11,13 +12,16 @@ use crate::reading::{
     sentence::{
         clause::{Clause, ClauseKind, extract_clause},
         score::ScoredSentence,
-        text::words,
+        text::{normalise, normalise_spaces_and_quotes, words},
     },
     task::{
+        asked::{find_asked, kind_for_asked},
         money,
-        objective::{ObjectiveWriter, truncate_at_word},
+        objective::ObjectiveWriter,
+        shorten::shorten,
         task_kind::{KindHints, choose_task_kind},
         template::{TemplateContext, choose_steps},
+        topic::clean_subject,
         wording::Template,
     },
 };
@@ -29,12 +33,17 @@ pub(in crate::reading) fn plan_task(
     annotated: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
 ) -> ExtractedTask {
-    let clause = extract_clause(scored);
+    let clause = complete_clause(extract_clause(scored), scored, annotated);
     let due = find_own_due_date(&clause, scored, alone, annotated, base);
     let money = money::find_largest_amount(&scored.sentence.normalised);
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
-    let kind = choose_task_kind(scored, &clause, annotated, mail, &seen);
-    let writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
+    let asked = find_asked(scored, !mail.attachments.is_empty());
+    let kind = kind_for_asked(choose_task_kind(scored, &clause, annotated, mail, &seen), asked, &clause, scored);
+    let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
+    let referent = find_referent(&clause, scored, annotated, writer.subject.is_empty());
+    if referent.is_some() {
+        writer.subject = "";
+    }
     let mut task = new_task(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
@@ -42,7 +51,11 @@ pub(in crate::reading) fn plan_task(
             task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
             let described =
                 if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
-            let is_turned = writer.language == Language::German && clause.kind == ClauseKind::Act;
+            let is_turned = clause.kind == ClauseKind::Act
+                && (writer.language == Language::German
+                    || matches!(clause.verb.as_str(), "come" | "join" | "attend" | "meet")
+                    || has_somebody_act(&clause))
+                || clause.kind == ClauseKind::Tell && words(&clause.text).count() > 2;
             if arranges_for_others(&clause) || is_turned {
                 writer.write_request(&clause)
             } else {
@@ -52,19 +65,44 @@ pub(in crate::reading) fn plan_task(
                 )
             }
         }
-        TaskKind::Deadline if writer.language == Language::German && clause.kind == ClauseKind::Act => {
-            writer.write_request(&clause)
-        }
-        TaskKind::Deadline => writer.fill(Template::Deadline, &clause.text),
+        TaskKind::Deadline if clause.kind == ClauseKind::Whole => writer.fill(Template::Deadline, &clause.whole),
         _ => writer.write_request(&clause),
     };
-    if let Some(about) = find_referent(&clause, scored, annotated) {
-        task.objective = append_referent(&task.objective, about);
+    if let Some(about) = referent {
+        task.objective = append_referent(&task.objective, about, writer.language);
     }
     task.amount = money.as_ref().map(|money| money.amount);
     task.currency = money.map(|money| money.currency.to_owned());
+    task.asked = asked;
+    task.wants_answer = wants_answer(kind, &clause, scored);
+    task.happens_at = find_meeting_time(kind, scored, base);
     set_due_date_and_steps(&mut task, due, mail);
     task
+}
+
+/// Whether an answer is all that is asked for. A question that asks to bring or to pay wants more.
+fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) -> bool {
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let asks_for_act = || scored.sentence.words().any(|word| lexicon.has_word(WordList::ActVerbs, word));
+    match kind {
+        TaskKind::Meeting | TaskKind::Invitation => true,
+        TaskKind::Question => !asks_for_act(),
+        TaskKind::Request | TaskKind::Deadline | TaskKind::Review => {
+            lexicon.has_word(WordList::AnswerVerbs, &clause.verb) || says(scored, WordList::ByReply)
+        }
+        _ => false,
+    }
+}
+
+/// The hour at which the reader is asked to be somewhere or to meet. A limit is none: work that is late is still to be
+/// done.
+fn find_meeting_time(kind: TaskKind, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<Instant> {
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let due = scored.due_date(base).filter(|due| !due.is_limit && due.deadline.contains('T'))?;
+    let is_visit = scored.sentence.raw.contains('?')
+        && (kind == TaskKind::Question || scored.logit_meets > 0.0 || says(scored, WordList::Visits))
+        && !scored.sentence.words().any(|word| lexicon.has_word(WordList::HandingVerbs, word));
+    (kind == TaskKind::Meeting || is_visit).then_some(due.at)
 }
 
 /// "Book a room for the kick-off", "schedule a call with the client": the words say more than "a meeting with" the sender.
@@ -77,15 +115,22 @@ fn arranges_for_others(clause: &Clause) -> bool {
     clause.kind == ClauseKind::Act && VERBS.contains(&clause.verb.as_str()) && others && !with_sender
 }
 
-/// "Can you get that from Julia?": what "that" is, when it was said just before.
-fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, annotated: &AnnotatedMail<'a>) -> Option<&'a str> {
+/// "Have somebody call me": no meeting of the reader's.
+fn has_somebody_act(clause: &Clause) -> bool {
+    const WHOM: &[&str] = &["somebody", "someone", "anybody", "anyone", "your", "the", "him", "her", "them"];
+    clause.verb == "have" && words(&clause.text).nth(1).is_some_and(|whom| WHOM.contains(&whom))
+}
+
+/// "Can you get that from Julia?": what "that" is, when its sentence says so, or the one before and no subject does.
+fn find_referent<'a>(
+    clause: &Clause,
+    scored: &ScoredSentence<'a>,
+    annotated: &AnnotatedMail<'a>,
+    lacks_subject: bool,
+) -> Option<&'a str> {
     let language = scored.sentence.language;
-    let text = clause.text.to_lowercase();
-    // The verb stands first, but not in German.
     let from = usize::from(language != Language::German);
-    let mut near = text.split_whitespace().skip(from).take(3).map(|word| word.trim_matches([',', '.', '?']));
-    let points = near.any(|word| Lexicon::of(language).has_word(WordList::PointingWords, word));
-    if clause.kind != ClauseKind::Act || !points || words(&text).count() > 7 {
+    if !clause.points_back(language) || words(&clause.text).count() > 7 {
         return None;
     }
     let head = clause.text.split(' ').nth(from)?;
@@ -93,12 +138,60 @@ fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, annotated: &A
     let inside = !own.contains(head) && words(own).count() >= 3;
     let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
     let before = at.checked_sub(1).and_then(|at| annotated.sentences.get(at)).map(|scored| scored.sentence.raw);
-    if inside { Some(own) } else { before.filter(|before| words(before).count() >= 3) }
+    if inside { Some(own) } else { before.filter(|before| lacks_subject && words(before).count() >= 3) }
 }
 
-fn append_referent(objective: &str, about: &str) -> String {
-    let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{} ({})", objective.trim_end_matches('.'), truncate_at_word(about.trim_end_matches(['.', '!', ':']), 60))
+fn append_referent(objective: &str, about: &str, language: Language) -> String {
+    const MAX_REFERENT_CHARS: usize = 60;
+    let about = shorten(about.trim_end_matches(['.', '!', ':']), MAX_REFERENT_CHARS, language);
+    format!("{} ({about})", objective.trim_end_matches('.'))
+}
+
+/// "Is anyone free for lunch? Let me know.": what is to be answered is the question before. A short question gets the
+/// sentence that it points at.
+fn complete_clause(clause: Clause, scored: &ScoredSentence<'_>, annotated: &AnnotatedMail<'_>) -> Clause {
+    const NEARBY: usize = 4;
+    const LONGEST_QUOTE: usize = 120;
+    const SHORT_SENTENCE: usize = 8;
+    let Some(at) = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored)) else { return clause };
+    let before = annotated.sentences.get(at.saturating_sub(NEARBY)..at).unwrap_or_default();
+    let language = scored.sentence.language;
+    let is_bare_tell =
+        clause.kind == ClauseKind::Tell && (words(&clause.text).next().is_none() || clause.is_only_time());
+    if is_bare_tell || (language == Language::Hebrew && is_bare_hebrew_tell(&clause)) {
+        let question = before.iter().rev().find(|other| other.sentence.raw.trim_end().ends_with('?'));
+        let asked = question.map(extract_clause).filter(|asked| words(&asked.whole).count() >= 3);
+        let is_long = is_bare_tell && words(&clause.whole).count() > SHORT_SENTENCE;
+        let kind = if is_long { ClauseKind::Whole } else { clause.kind };
+        return asked.map_or(Clause { kind, ..clause }, |asked| Clause { kind: ClauseKind::Answer, ..asked });
+    }
+    let lexicon = Lexicon::of(language);
+    let wishes = lexicon.words(WordList::AnswerWishes).iter();
+    let wishes_answer = wishes.into_iter().any(|wish| normalise(&clause.whole).contains(wish.as_str()));
+    let points = |word: &str| wishes_answer || lexicon.has_word(WordList::PointingQuestions, word);
+    let is_quoted = wishes_answer || matches!(clause.kind, ClauseKind::Answer | ClauseKind::Whole);
+    let is_short = words(&clause.whole).count() <= SHORT_SENTENCE;
+    if !is_quoted || !is_short || !words(&normalise(&clause.whole)).any(points) {
+        return clause;
+    }
+    let named = before.last().map(|other| other.sentence.raw.trim()).filter(|raw| words(raw).count() >= 4);
+    let widened = named.map(|raw| format!("{raw} {}", clause.whole));
+    match widened.filter(|text| text.chars().count() <= LONGEST_QUOTE) {
+        Some(whole) => Clause { whole: normalise_spaces_and_quotes(&whole), ..clause },
+        None => clause,
+    }
+}
+
+/// "תגידי לי עד מחר": says when, and not what.
+fn is_bare_hebrew_tell(clause: &Clause) -> bool {
+    const MOST_WORDS: usize = 5;
+    let lexicon = Lexicon::of(Language::Hebrew);
+    let told = |word: &str| {
+        matches!(word, "אם" | "האם" | "מה" | "מתי" | "כמה" | "איפה" | "איזה" | "איזו" | "מי" | "את")
+            || word.starts_with('ש')
+    };
+    let text = clause.text.split(" כי ").next().unwrap_or_default();
+    lexicon.has_word(WordList::AnswerVerbs, &clause.verb) && words(text).count() <= MOST_WORDS && !words(text).any(told)
 }
 
 /// The time that the request names, or its sentence, or the mail around it: a vague one ("next week", "who is coming on
@@ -116,14 +209,61 @@ fn find_own_due_date(
     let is_cut = in_clause.as_ref().zip(in_sentence.as_ref()).is_some_and(|(clause, sentence)| {
         clause.day() == sentence.day() && clause.deadline.len() < sentence.deadline.len()
     });
+    // Or before it: "bis Donnerstag, den 30. April".
+    let is_cut = is_cut
+        || in_clause.as_ref().zip(in_sentence.as_ref()).is_some_and(|(clause, sentence)| {
+            sentence.is_limit >= clause.is_limit
+                && clause.day() < sentence.day()
+                && clause.weekday() == sentence.weekday()
+        });
     let (first, second) = if is_cut { (in_sentence, in_clause) } else { (in_clause, in_sentence) };
     let own = first.into_iter().chain(second).reduce(DueDate::clearer);
-    if own.as_ref().is_some_and(|due| due.is_limit || due.is_clear) {
+    if own.as_ref().is_some_and(|due| due.is_limit) {
         return own;
+    }
+    // "May we have it on the 9th? Let me know by the weekend.": the answer is due before the day itself.
+    let answer_by = || find_answer_limit(scored, annotated, base).filter(|_| alone);
+    if own.as_ref().is_some_and(|due| due.is_clear) {
+        return answer_by().filter(|limit| own.as_ref().is_some_and(|own| limit.at < own.at)).or(own);
+    }
+    if own.is_none()
+        && let Some(pointed) = find_pointed_date(scored, annotated, base)
+    {
+        return Some(pointed);
     }
     let nearby = if alone { find_nearby_due_date(scored, annotated, base) } else { find_day_of_mail(annotated, base) };
     own.into_iter().chain(nearby).reduce(DueDate::clearer)
 }
+
+/// The limit that the next sentence sets for the answer.
+fn find_answer_limit(
+    scored: &ScoredSentence<'_>,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<DueDate> {
+    let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
+    let after = annotated.sentences.iter().skip(at + 1).take(2);
+    let said = after.filter(|other| other.features.has_any(&[Feature::LetMeKnow, Feature::AsksYou, Feature::Please]));
+    said.filter_map(|other| other.due_date(base)).find(|due| due.is_limit).cloned()
+}
+
+/// "He is free on Thursday at 10. Would that work?": the day that the sentence before names.
+fn find_pointed_date(
+    scored: &ScoredSentence<'_>,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<DueDate> {
+    let points = |word: &str| Lexicon::of(scored.sentence.language).has_word(WordList::PointingTimes, word);
+    if scored.sentence.words().count() > SHORT_QUESTION || !scored.sentence.words().any(points) {
+        return None;
+    }
+    let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
+    let before = annotated.sentences.get(at.saturating_sub(2)..at)?;
+    before.iter().rev().find_map(|other| other.due_date(base).filter(|due| due.is_clear)).cloned()
+}
+
+/// The most words of a question that only points at what was said before it.
+const SHORT_QUESTION: usize = 9;
 
 /// A longer mail is no short note about one day.
 const MOST_DATED_SENTENCES: usize = 12;
@@ -145,10 +285,24 @@ fn find_nearby_due_date(
     // What the writer promises by a day is no limit for the reader.
     let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits));
     let dues: Vec<&DueDate> = asked.filter_map(|other| other.due_date(base)).collect();
-    let limit = dues.iter().find(|due| due.is_limit);
-    let meeting = || if scored.has(Feature::Meeting) { dues.first() } else { None };
+    let pointed = || find_pointed_limit(at, annotated, base);
+    let limit = dues.iter().copied().find(|due| due.is_limit).or_else(pointed);
+    let meeting = || if scored.has(Feature::Meeting) { dues.first().copied() } else { None };
     let subject = || date::find_due_date(&annotated.subject, base);
-    limit.or_else(meeting).map(|due| (*due).clone()).or_else(subject).or_else(|| find_only_day(&dues))
+    limit.or_else(meeting).cloned().or_else(subject).or_else(|| find_only_day(&dues))
+}
+
+/// "We marry on July 9. Is it possible until then? What would it cost?": the day before a sentence near the request that
+/// makes it the limit.
+fn find_pointed_limit<'p>(
+    at: usize,
+    annotated: &'p AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<&'p DueDate> {
+    let near = annotated.sentences.get(at.saturating_sub(NEARBY)..annotated.sentences.len().min(at + NEARBY + 1))?;
+    let pointing = at.saturating_sub(NEARBY) + near.iter().position(|near| says(near, WordList::PointingLimits))?;
+    let before = annotated.sentences.get(pointing.saturating_sub(NEARBY)..pointing)?;
+    before.iter().rev().find_map(|before| before.due_date(base))
 }
 
 /// The one day that a mail names beside the things it asks, for each of them.
@@ -175,25 +329,23 @@ pub(in crate::reading) fn plan_invoice_task(
     if !annotated.has(Feature::Invoice) || annotated.has(Feature::Receipt) {
         return None;
     }
-    let speaks = annotated.sentences.iter().filter(|scored| scored.has(Feature::Invoice));
-    let money = annotated
-        .sentences
-        .iter()
+    let own = || annotated.sentences.iter().filter(|scored| !scored.is_for_program);
+    let money = own()
         .filter_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
         .max_by(|a, b| a.amount.total_cmp(&b.amount))?;
     let number = std::iter::once(mail.subject.as_str())
-        .chain(annotated.sentences.iter().map(|scored| scored.sentence.raw))
+        .chain(own().map(|scored| scored.sentence.raw))
         .find_map(money::find_invoice_number);
     let wanted = annotated.has(Feature::Due) || annotated.count(Feature::Invoice) >= 2;
     let others = annotated.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
     if !wanted || (number.is_none() && !annotated.subject_has(Feature::Invoice)) || others {
         return None;
     }
-    let evidence = speaks
+    let evidence = own()
+        .filter(|scored| scored.has(Feature::Invoice))
         .max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let dues = annotated.sentences.iter().filter_map(|scored| scored.due_date(base));
-    let due = dues.max_by_key(|due| due.is_limit).cloned();
+    let due = own().filter_map(|scored| scored.due_date(base)).max_by_key(|due| due.is_limit).cloned();
     let mut task = new_task(TaskKind::Invoice, mail, evidence);
     task.objective = objective_writer(mail, annotated).write_invoice(number.as_deref(), Some(&money));
     task.amount = Some(money.amount);
@@ -204,7 +356,7 @@ pub(in crate::reading) fn plan_invoice_task(
 }
 
 pub(in crate::reading) fn objective_writer<'a>(mail: &'a Mail, annotated: &AnnotatedMail<'_>) -> ObjectiveWriter<'a> {
-    ObjectiveWriter { person: mail.from.label(), subject: mail.subject.trim(), language: annotated.language }
+    ObjectiveWriter { person: mail.from.label(), subject: clean_subject(&mail.subject), language: annotated.language }
 }
 
 pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {
@@ -221,6 +373,9 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
         invoice_number: None,
         evidence: evidence.to_owned(),
         steps: choose_steps(kind, TemplateContext { has_due_date: false, in_thread: !mail.references.is_empty() }),
+        wants_answer: kind == TaskKind::Invitation,
+        happens_at: None,
+        asked: None,
     }
 }
 

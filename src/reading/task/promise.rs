@@ -11,7 +11,7 @@ use crate::reading::{
         score::ScoredSentence,
         text::{normalise, normalise_spaces_and_quotes},
     },
-    task::objective::ObjectiveWriter,
+    task::{objective::ObjectiveWriter, third_person::german_genitive},
 };
 
 /// The objective of a promise to the writer's person; none when the sentence promises nothing.
@@ -63,8 +63,10 @@ fn replace_german_you(text: &str, writer: ObjectiveWriter<'_>) -> String {
         let tail = word.strip_prefix(core).unwrap_or_default();
         match core {
             "dir" | "dich" | "Ihnen" | "Sie" | "euch" => format!("{}{tail}", writer.person),
-            "Ihr" | "Ihre" | "Ihren" | "Ihrem" | "Ihrer" | "Ihres" => format!("{}{tail}", writer.german_genitive()),
-            core if core.starts_with("dein") => format!("{}{tail}", writer.german_genitive()),
+            "Ihr" | "Ihre" | "Ihren" | "Ihrem" | "Ihrer" | "Ihres" => {
+                format!("{}{tail}", german_genitive(writer.person))
+            }
+            core if core.starts_with("dein") => format!("{}{tail}", german_genitive(writer.person)),
             _ => word.to_owned(),
         }
     };

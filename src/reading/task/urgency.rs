@@ -2,11 +2,11 @@
 //!
 //! Owns the number. What a seller calls urgent is not: mail without a task scores next to nothing.
 
-use crate::model::{ExtractedTask, TaskKind};
+use crate::model::{ExtractedTask, Mail, TaskKind};
 use crate::reading::{
-    learned::MailScores,
+    learned::{MailScores, is_organisation},
     lexicon::Feature,
-    mail::annotated_mail::AnnotatedMail,
+    mail::{annotated_mail::AnnotatedMail, category::is_machine_sender},
     read::ReadContext,
     sentence::score::{ScoredSentence, logistic},
 };
@@ -14,7 +14,15 @@ use crate::reading::{
 /// A sum of nought is as urgent as `rules/priority.yml` asks of a task that is high.
 const HIGH_URGENCY_LOGIT: f64 = 1.386_294;
 
+/// The urgency of a mail that says what is lost. `rules/priority.yml` keeps such a task high after its day.
+const AT_STAKE: f64 = 0.95;
+/// The most that a service's words amount to without an alarm: it has no day of its own to save.
+const HIGHEST_OF_SERVICES: f64 = 0.49;
+/// The most that urgent words alone amount to.
+const HIGHEST_WITHOUT_STAKES: f64 = 0.89;
+
 pub(in crate::reading) fn estimate_urgency(
+    mail: &Mail,
     annotated: &AnnotatedMail<'_>,
     scores: &MailScores<'_>,
     tasks: &[ExtractedTask],
@@ -38,6 +46,28 @@ pub(in crate::reading) fn estimate_urgency(
         (context.thread_mine, 0.2),
     ];
     let sum: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
+    if is_at_stake(mail, annotated) && !pretends {
+        return AT_STAKE;
+    }
+    let sells = annotated.has(Feature::Advert);
+    let highest =
+        if is_service(mail, annotated) && (!alert || sells) { HIGHEST_OF_SERVICES } else { HIGHEST_WITHOUT_STAKES };
     // Four digits tell all there is to tell, and are the same on every machine.
-    (logistic(sum) * 1e4).round() / 1e4
+    (logistic(sum).min(highest) * 1e4).round() / 1e4
+}
+
+/// Whether nobody in particular writes.
+fn is_service(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
+    is_machine_sender(&mail.from.addr)
+        || annotated.has(Feature::Machine)
+        || mail.bulk_header.is_some()
+        || is_organisation(&mail.from)
+}
+
+/// Whether the mail says what is lost if the reader does not act: "otherwise nobody is paid". Sellers say so too, and a
+/// service that sells in the same mail loses more by it than its reader.
+fn is_at_stake(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
+    let adverts = annotated.count(Feature::Advert);
+    let sells = adverts >= 2 || annotated.has(Feature::Pressure) || (adverts == 1 && is_service(mail, annotated));
+    !sells && annotated.sentences.iter().any(|scored| scored.has(Feature::AtStake))
 }

@@ -16,7 +16,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::{MAX_FETCH_BYTES, Maildir, Source, SourceError, maildir};
+use super::{MAX_FETCH_BYTES, Maildir, Source, SourceError};
 use crate::{
     failpoint,
     model::{Direction, Instant, ids::sha256_hex},
@@ -237,10 +237,13 @@ fn modified(meta: &fs::Metadata) -> Instant {
     written.or_else(|| Instant::from_file_time(SystemTime::now())).unwrap_or(Instant::EARLIEST)
 }
 
-/// Returns the direction of a folder's mail. Folders such as `Sent`, `Sent Items`, `INBOX.Sent` and `.Sent` hold what
-/// the person wrote.
+/// What the names of folders with the person's own mail begin with.
+const SENT_NAMES: [&str; 2] = ["sent", "gesendet"];
+
+/// Returns the direction of a folder's mail. Folders such as `Sent`, `Sent Items`, `INBOX.Sent`, `.Sent` and `Gesendet`
+/// hold what the person wrote.
 fn direction_of(folder: &str) -> Direction {
     let last = folder.rsplit(['/', '.']).next().unwrap_or(folder);
-    let sent = folder == maildir::SENT || last.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sent"));
-    if sent { Direction::Out } else { Direction::In }
+    let begins = |name: &&str| last.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    if SENT_NAMES.iter().any(begins) { Direction::Out } else { Direction::In }
 }

@@ -53,8 +53,23 @@ impl MaildirFolders {
             let leads_to_folder =
                 || fs::canonicalize(entry.path()).is_ok_and(|target| target.is_dir() && target != inbox);
             if let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type())
-                && name.starts_with('.')
+                && (name.starts_with('.') || LISTED_FOLDERS.iter().any(|(listed, _)| *listed == name))
                 && (kind.is_dir() || (kind.is_symlink() && leads_to_folder()))
+            {
+                folders.push(name);
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Returns the names of the directories without a dot that are folders of messages, as some programs keep them.
+    pub(super) fn list_plain(&self) -> io::Result<Vec<String>> {
+        let mut folders = Vec::new();
+        for entry in fs::read_dir(&self.root)? {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string()
+                && !name.starts_with('.')
+                && entry.path().join("cur").is_dir()
             {
                 folders.push(name);
             }

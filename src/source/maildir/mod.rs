@@ -1,5 +1,5 @@
-//! A Maildir as a source of mail: the inbox and `.Sent`, in which other programs deliver, rename and move files at any
-//! time.
+//! A Maildir as a source of mail: the inbox and the folders of sent mail, in which other programs deliver, rename and
+//! move files at any time.
 //!
 //! A message is identified by its content; the name of its file only says where to look first. Nothing in this module
 //! deletes or changes a message, or reads one through a symbolic link; a link in the place of a folder is that folder.
@@ -40,13 +40,31 @@ use state::{HandedOutMessages, MAX_SWEPT_EVERY_POLL, MaildirState};
 
 /// The name of the inbox in keys; on disk it is the root of the Maildir.
 pub const INBOX: &str = "INBOX";
-/// The folder of sent mail.
+/// The folder of sent mail that the program itself writes to.
 pub const SENT: &str = ".Sent";
 /// The folder that archived mail is moved to.
 pub const ARCHIVE: &str = ".Archive";
 
-/// The folders that are polled, with the direction of their mail.
-const LISTED_FOLDERS: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, Direction::Out)];
+/// The folders that are polled, with the direction of their mail: the inbox, and sent mail under the names that mail
+/// programs give it. Those without a dot are of programs that keep folders as plain directories.
+const LISTED_FOLDERS: [(&str, Direction); 16] = [
+    (INBOX, Direction::In),
+    (SENT, Direction::Out),
+    (".Sent Items", Direction::Out),
+    (".Sent Messages", Direction::Out),
+    (".Sent Mail", Direction::Out),
+    (".Gesendet", Direction::Out),
+    (".Gesendete Elemente", Direction::Out),
+    (".Gesendete Objekte", Direction::Out),
+    (".INBOX.Sent", Direction::Out),
+    (".INBOX.Sent Items", Direction::Out),
+    (".INBOX.Sent Messages", Direction::Out),
+    (".INBOX.Gesendet", Direction::Out),
+    (".INBOX.Gesendete Elemente", Direction::Out),
+    ("Sent", Direction::Out),
+    ("Sent Items", Direction::Out),
+    ("Gesendet", Direction::Out),
+];
 /// The two directories of a folder that hold messages.
 const STATES: [&str; 2] = ["new", "cur"];
 
@@ -159,6 +177,20 @@ impl Maildir {
         let (old, new): (Vec<_>, Vec<_>) =
             files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_unchanged_since(polled)));
         Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
+    }
+
+    /// Returns the names of the folders that are not polled, except those that the program itself writes to.
+    pub fn list_unread_folders(&self) -> Result<Vec<String>, SourceError> {
+        let is_read = |folder: &String| {
+            LISTED_FOLDERS.iter().any(|(listed, _)| listed == folder)
+                || [ARCHIVE, mailbox::DRAFTS].contains(&folder.as_str())
+        };
+        let mut folders = self.folders.list().map_err(|error| self.unavailable(error))?;
+        folders.extend(self.folders.list_plain().map_err(|error| self.unavailable(error))?);
+        folders.retain(|folder| !is_read(folder));
+        folders.sort();
+        folders.dedup();
+        Ok(folders)
     }
 
     /// Returns how many entries of the polled folders are not mail files: links, pipes and the like, which are never

@@ -231,36 +231,48 @@ impl<'a> Scan<'a> {
         if stamps.len() < files.len() {
             self.ambiguous_names.insert(base.to_owned());
         }
+        if !is_only && !self.ambiguous_names.contains(base) {
+            // Exact matches come first, so that no other file takes their message.
+            files.retain(|file| !self.recognise_by_stamp(messages, &rows, file));
+            files.retain(|file| !self.recognise(messages, &rows, file));
+        }
         // Digests of the files of this name that are handed out in this poll.
-        let mut seen = HashSet::new();
+        let handed_out = rows.iter().filter(|row| self.places.contains_key(&row.key) && row.is_gone);
+        let mut seen: HashSet<String> = handed_out.map(|row| row.sha256.clone()).collect();
         for file in files {
             if is_only {
                 self.hand_out(base.to_owned(), &file, None, false);
-            } else if self.ambiguous_names.contains(base) || !self.recognise(messages, &rows, &file) {
+            } else {
                 self.compare(messages, base, &rows, &mut seen, file);
             }
         }
         Ok(())
     }
 
-    /// Returns whether a file could be matched with a message of the ledger without reading it, and records the match.
+    /// Returns whether a file has the very stamp of a message of the ledger, and records the match.
+    fn recognise_by_stamp(&mut self, messages: &mut KnownMessages, rows: &[LedgerMessage], file: &ScannedFile) -> bool {
+        let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
+        let Some(row) = rows.iter().filter(is_free).find(|row| row.has_stamp(&file.stamp)) else { return false };
+        if row.is_gone {
+            self.hand_out(row.key.clone(), file, None, true);
+        } else {
+            self.matched.insert(row.key.clone());
+            messages.add_known(row.key.clone(), file.stamp.fingerprint());
+        }
+        true
+    }
+
+    /// Returns whether a file could be matched with a message of the ledger by less than its stamp and without reading
+    /// it, and records the match.
     fn recognise(&mut self, messages: &mut KnownMessages, rows: &[LedgerMessage], file: &ScannedFile) -> bool {
         let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
-        let same = rows.iter().filter(is_free).find(|row| row.has_stamp(&file.stamp));
         let like = || {
             let noted_nothing = |row: &&LedgerMessage| row.stamp.is_empty() && row.looks_unchanged(&file.stamp);
             rows.iter().filter(is_free).find(noted_nothing)
         };
         let is_unread = |row: &&LedgerMessage| row.was_never_read() && name::digest_of(&row.key).is_none();
         let never_read = || rows.iter().filter(is_free).find(is_unread);
-        if let Some(row) = same {
-            if row.is_gone {
-                self.hand_out(row.key.clone(), file, None, true);
-            } else {
-                self.matched.insert(row.key.clone());
-                messages.add_known(row.key.clone(), file.stamp.fingerprint());
-            }
-        } else if let Some(row) = like() {
+        if let Some(row) = like() {
             self.confirm(messages, row, file, None);
         } else if let Some(row) = never_read() {
             self.hand_out(row.key.clone(), file, None, true);
@@ -287,12 +299,15 @@ impl<'a> Scan<'a> {
             return self.note_unreadable(messages, base, rows, file);
         };
         let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
-        let same = rows.iter().find(|row| row.has_content(&content.sha256));
+        // A message that another file was handed out for in this poll may have other content by now.
+        let is_settled = |row: &&LedgerMessage| !self.places.contains_key(&row.key);
+        let same = rows.iter().filter(is_settled).find(|row| row.has_content(&content.sha256));
         let like = || rows.iter().filter(is_free).find(|row| row.looks_unchanged(&file.stamp));
         let begun = rows.iter().filter(is_free).find(|row| row.is_beginning_of(&content.bytes));
         if let Some(row) = same.or_else(like) {
             if row.is_gone || row.was_never_read() {
                 self.hand_out(row.key.clone(), &file, None, true);
+                seen.insert(content.sha256);
                 return;
             }
             let is_copy = self.matched.contains(&row.key);
@@ -306,9 +321,14 @@ impl<'a> Scan<'a> {
             messages.copies.insert(file.path, file.stamp.fingerprint());
         } else if let Some(row) = begun.filter(|row| !row.is_read && name::digest_of(&row.key).is_none()) {
             self.hand_out(row.key.clone(), &file, None, true);
+            seen.insert(content.sha256);
         } else {
             let is_first = rows.is_empty() && seen.is_empty();
             let key = if is_first { base.to_owned() } else { name::key_with_digest(base, &content.sha256) };
+            if self.places.contains_key(&key) {
+                messages.copies.insert(file.path, file.stamp.fingerprint());
+                return;
+            }
             let completes = begun.filter(|row| row.is_read).map(|row| row.key.clone());
             self.hand_out(key, &file, completes, false);
             seen.insert(content.sha256);

@@ -218,6 +218,27 @@ fn a_message_archived_beside_another_of_its_name_comes_back() {
     }
 }
 
+/// Two files of one name, one of them empty, come back after their directory was away.
+#[test]
+fn an_empty_file_that_comes_back_hides_no_mail_of_its_name() {
+    let row =
+        LedgerMessage { key: "INBOX/a".into(), sha256: sha256_hex(b""), is_gone: true, ..LedgerMessage::default() };
+    for never_read in [false, true] {
+        for (mail, empty) in [("cur/a", "cur/a:2,S"), ("cur/a:2,S", "cur/a")] {
+            let sha256 = if never_read { String::new() } else { row.sha256.clone() };
+            let home =
+                TestMaildir::with_ledger(tempfile::tempdir().unwrap(), vec![LedgerMessage { sha256, ..row.clone() }]);
+            home.write_mail(mail);
+            fs::write(home.path(empty), "").unwrap();
+            home.age(&home.path(empty), 60);
+            let poll = home.poll(None);
+            let contents: Vec<Vec<u8>> =
+                poll.messages.iter().map(|found| home.maildir.fetch(&found.key).unwrap()).collect();
+            assert!(contents.contains(&b"Subject: x\n\n".to_vec()), "{mail}: {:?}", keys(&poll));
+        }
+    }
+}
+
 #[test]
 fn what_was_not_stored_is_handed_out_again() {
     let home = TestMaildir::new(&[]);

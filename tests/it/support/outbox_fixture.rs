@@ -327,3 +327,14 @@ impl OutboxFixture {
         panic!("the effect {action} is stuck");
     }
 }
+
+/// Returns the action with another effect, requested by the tool that is for it.
+pub(crate) fn with_effect(action: Action, effect: Effect) -> Action {
+    let tool = match &effect {
+        Effect::Label { .. } => "label",
+        Effect::Archive => "archive",
+        Effect::Draft { .. } => "draft_reply",
+        _ => return Action { effect, ..action },
+    };
+    Action { tool: tool.into(), effect, ..action }
+}

@@ -409,7 +409,7 @@ impl WorkerSetup {
         }
         let (_, rules) = watch::channel(Arc::new(app.rules().load()));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
-        let library = LiveCallHandler { store, memory, rules, outbox, labels, model: None };
+        let library = LiveCallHandler { store, memory, rules, outbox, labels, model: None, second_reader: true };
         Self {
             nodes: Nodes::shipped(&Arc::new(app.config.me.clone()), &app.tools),
             answer: Arc::new(library),
@@ -477,10 +477,13 @@ impl MailBuilder {
         self.header(&format!("In-Reply-To: <{other}@it.example>")).header(&format!("References: <{other}@it.example>"))
     }
 
-    /// Gives it a question, which opens a task whose only tool drafts an answer.
+    /// Gives it a question and a wish to know that it has arrived. It opens a task whose only tool drafts the second half
+    /// of the answer; the first is the person's.
     pub(crate) fn question(self) -> Self {
-        let body =
-            format!("Hello Alex,\n\nWhen will you be back at the house about {}? I have the keys.\n\nTom\n", self.id);
+        let body = format!(
+            "Hello Alex,\n\nWhen will you be back at the house about {}? I have the keys. Please confirm receipt of this mail.\n\nTom\n",
+            self.id
+        );
         self.body(&body)
     }
 

@@ -30,7 +30,7 @@ impl ApprovalScreen<'_> {
         let mut rows = wrap(&page_lines(self.app, view, detail), columns);
         let needed = rows.len();
         if let (ScreenView::Item, Some(detail)) = (view, detail) {
-            rows.extend(wrap(&page::technical_lines(detail), columns));
+            rows.extend(wrap(&page::technical_lines(self.app, detail), columns));
         }
         let mut foot = wrap(&[PageLine::emphasised(escape_for_display(&self.notice))], columns);
         foot.retain(|line| !line.text.is_empty());
@@ -69,7 +69,7 @@ fn page_lines(app: &App, view: ScreenView, detail: Option<&ItemDetail>) -> Vec<P
     match (view, detail) {
         (ScreenView::Help, _) => help_page(),
         (_, None) => vec![PageLine::plain(""), PageLine::plain("Nothing waits for you.")],
-        (ScreenView::Mail, Some(detail)) => page::source_mail_lines(detail).unwrap_or_default(),
+        (ScreenView::Mail, Some(detail)) => page::source_mail_lines(app, detail).unwrap_or_default(),
         (ScreenView::Item, Some(detail)) => item_page(app, detail),
     }
 }

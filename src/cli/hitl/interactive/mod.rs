@@ -148,7 +148,7 @@ impl<'a> ApprovalScreen<'a> {
     }
 
     fn show_mail(&mut self) {
-        if self.detail.as_ref().and_then(page::source_mail_lines).is_some() {
+        if self.detail.as_ref().and_then(|detail| page::source_mail_lines(self.app, detail)).is_some() {
             self.viewport.switch_to(ScreenView::Mail);
         } else {
             self.notice = "No mail caused it.".into();

@@ -16,7 +16,9 @@ use crate::{
     llm::Prompt,
     model::{ActionId, Change, ItemId, ItemKind, Me, Move, NewItem, OutboxState, Task, TaskStatus},
     source::CalendarLookup,
-    tool::{BusyTimes, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder},
+    tool::{
+        BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
+    },
 };
 use effect_plan::EffectfulStep;
 
@@ -34,6 +36,7 @@ struct ToolReplies {
     thread: Vec<ThreadMail>,
     busy_times: BusyTimes,
     in_calendar: CalendarLookup,
+    letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
 }
 
@@ -98,6 +101,7 @@ impl ExecuteTool {
             thread: &replies.thread,
             busy_times: &replies.busy_times,
             in_calendar: &replies.in_calendar,
+            letters: &replies.letters,
             wording: replies.wording.as_ref(),
             me: &self.me,
             own: self.me.reply_sender(&entry.run.account, entry.mail),
@@ -115,6 +119,14 @@ impl ExecuteTool {
             Ok(ToolOutcome::LeftToPerson(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
                 Ok(NodeOutput::from_move(self.next_move(task, index)).with_changes(vec![output]))
+            }
+            Ok(ToolOutcome::ReplacedBy { steps, step }) => {
+                let is_left = |other: &dyn Tool| !steps.contains(&other.name());
+                let next =
+                    if self.untried_steps(task).any(|(_, other)| is_left(other)) { Move::Again } else { Move::Next };
+                let steps = steps.iter().map(|step| (*step).to_owned()).collect();
+                let replace = Change::ReplaceSteps { steps, by: step.to_owned() };
+                Ok(NodeOutput::from_move(next).with_changes(vec![replace]))
             }
             Err(cannot) => Ok(park_failed_step(entry, task, tool.name(), &cannot.0, changes)),
         }
@@ -149,8 +161,14 @@ impl ExecuteTool {
             ControlFlow::Continue(wording) => wording,
             ControlFlow::Break(asking) => return Ok(ControlFlow::Break(asking)),
         };
+        let letters: Option<Vec<OwnLetter>> = entry.find_reply(|call| matches!(call, Call::OwnLetters { .. }))?;
+        if let (Some(mail), None, true) = (entry.mail, &letters, wording.is_none() && tool.writes_letter(task)) {
+            let person = mail.from.addr.clone();
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::OwnLetters { person })));
+        }
+        let letters = letters.unwrap_or_default();
         let (busy_times, in_calendar) = (busy_times.unwrap_or_default(), in_calendar.unwrap_or_default());
-        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, wording }))
+        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, letters, wording }))
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when

@@ -15,7 +15,6 @@ text_enum! {
         Tell = "tell",
         Give = "give",
         Answer = "answer",
-        FollowUp = "follow_up",
         Quote = "quote",
         Meeting = "meeting",
         Invoice = "invoice",

@@ -5,7 +5,7 @@ use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
         error::{Result, SkipUnreadable as _, StoreContext},
-        prepared::{PreparedVectors, SearchEntry, tokenise_mail, tokenise_task},
+        prepared::{PreparedVectors, SearchEntry, build_task_entry_with_due_vectors, tokenise_mail},
         session::Session,
         table::{
             decode_json_column, document::vector, execute, parse_column, query_optional, query_readable, setting,
@@ -14,10 +14,11 @@ use crate::{
     },
 };
 
-/// The setting with the edition of the index, which says how documents are split into tokens.
+/// The setting with the edition of the index, which says how documents are split into tokens and snippets.
 const EDITION: &str = "search_edition";
-/// The edition of this program. It must be increased when tokens change; then the index is rebuilt at the next start.
-const NEWEST_EDITION: &str = "2";
+/// The edition of this program. It must be increased when tokens or the snippets of tasks change; then the index is
+/// rebuilt at the next start, and tasks are embedded again.
+const NEWEST_EDITION: &str = "3";
 
 /// Adds or updates the document of a mail, with its tokens and vectors.
 pub(in crate::store) fn index_mail(
@@ -59,6 +60,13 @@ pub(in crate::store) fn index_task(
         thread: task.context.threads.first().map_or("", String::as_str),
     };
     index_document(session, &document, found)
+}
+
+/// Updates the document of a task whose objective or context has changed. Its vectors are due, because making them would
+/// hold up every other write.
+pub(in crate::store) fn index_changed_task(session: &Session, account: &AccountId, task: &Task) -> Result<()> {
+    let sender = facts::of_task(session, task.task_id).skip_unreadable()?.map(|facts| facts.sender).unwrap_or_default();
+    index_task(session, account, task, &sender, &build_task_entry_with_due_vectors(task))
 }
 
 /// The columns of a document.
@@ -106,7 +114,8 @@ pub(in crate::store) fn write_tokens(session: &Session, doc_id: i64, tokens: &st
     execute(session, "INSERT INTO search (rowid, tokens) VALUES (?1, ?2)", (doc_id, tokens), "indexing").map(drop)
 }
 
-/// Rebuilds the index from the stored mails and tasks. Rows that cannot be read are skipped; vectors are kept.
+/// Rebuilds the index from the stored mails and tasks. Rows that cannot be read are skipped. The vectors of mails are
+/// kept. Those of tasks are kept until they are made again, because the snippets of a task differ between editions.
 pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     session.discard_pending_tokens();
     // The documents keep their numbers, by which their vectors are found.
@@ -127,10 +136,7 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     }
     let sql = format!("{} ORDER BY t.task_id", task::COLUMNS);
     for row in query_readable(session, &sql, [], "reading tasks", task::task_row)? {
-        let found = SearchEntry { tokens: tokenise_task(&row.task), vectors: PreparedVectors::Unchanged };
-        let sender =
-            facts::of_task(session, row.task.task_id).skip_unreadable()?.map(|facts| facts.sender).unwrap_or_default();
-        index_task(session, &row.account, &row.task, &sender, &found)?;
+        index_changed_task(session, &row.account, &row.task)?;
     }
     setting::set(session, EDITION, NEWEST_EDITION)
 }

@@ -17,7 +17,7 @@ use crate::{
         session::Session,
         table::{
             account, audit, execute, json_extract_sql,
-            mail::{self, MessageIdMatch},
+            mail::{self, MessageIdMatch, warning},
             nightly::correction,
             parse_column, parse_optional_column, query_optional, run,
             task::{self, followup},
@@ -134,6 +134,10 @@ fn store_arrival_content(
     if let MessageIdMatch::Same(first) = same_id {
         update_rewritten_file(session, first, arrival)?;
         return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
+    }
+    if let Some((first, account)) = mail::find_in_other_account(session, &batch.account, mail)? {
+        let reason = format!("the same mail as {first} in account {account}");
+        return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &reason));
     }
     if let ArrivalContent::StoreOnly { reason, .. } = &arrival.content {
         let reasons: Vec<&str> = std::iter::once(reason).chain(&mail.truncations).map(String::as_str).collect();
@@ -306,6 +310,20 @@ pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> R
             run::open(connection, run, &prepared::encode_state(&run.state)?, edit.at)?;
             runs.push(run.run_id);
             (CorrectionKind::MakeTask, entry.state.as_str(), "task")
+        }
+        MailEditKind::Archive(run) => {
+            run::open(connection, run, &prepared::encode_state(&run.state)?, edit.at)?;
+            runs.push(run.run_id);
+            (CorrectionKind::Archive, entry.state.as_str(), "archived")
+        }
+        MailEditKind::Genuine(run) => {
+            let run = run.as_deref();
+            warning::lift_warnings(connection, edit)?;
+            if let Some(run) = run {
+                run::open(connection, run, &prepared::encode_state(&run.state)?, edit.at)?;
+            }
+            runs.extend(run.map(|run| run.run_id));
+            (CorrectionKind::Genuine, "warned", "genuine")
         }
         MailEditKind::Mute => {
             // If the mail is not verified, only unverified mail of the address is muted: its real owner is not silenced

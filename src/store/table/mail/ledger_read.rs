@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use rusqlite::{Connection, Row};
 
 use crate::{
-    model::{AccountId, Instant, LedgerFileRow, LedgerRow, MailId, MailState},
+    model::{AccountId, Instant, LedgerFileRow, LedgerRow, MailId, MailState, WarningKind, reading::MailWarning},
     store::{
         error::Result,
-        table::{parse_column, parse_optional_column, query_optional, query_readable},
+        table::{decode_json_column, parse_column, parse_optional_column, query_optional, query_readable},
     },
 };
 
 /// The columns that [`ledger_row`] reads. Sender and subject are empty for a message that could not be read.
 const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.direction, l.arrived_at, l.size, l.state, l.reason, l.task_id, \
-                       l.retries, coalesce(m.sender, ''), coalesce(m.subject, ''), l.stamp FROM ledger l LEFT JOIN mail m USING (mail_id)";
+                       l.retries, coalesce(m.sender, ''), coalesce(m.subject, ''), l.stamp, l.warnings FROM ledger l LEFT JOIN mail m USING (mail_id)";
 
 /// The number of mails that are tried again in one poll. Those that waited longest come first.
 const MAX_RETRIES_PER_POLL: usize = 50;
@@ -38,7 +38,13 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
         sender: row.get(11)?,
         subject: row.get(12)?,
         stamp: row.get(13)?,
+        warnings: decode_json_column(row, 14).unwrap_or_else(|_| vec![unreadable_warning()]),
     })
+}
+
+/// Warnings that cannot be read do not hide their mail, and count as the gravest one.
+fn unreadable_warning() -> MailWarning {
+    MailWarning { kind: WarningKind::Phishing, text: "what it was warned of cannot be read".into() }
 }
 
 /// Queries of the ledger.
@@ -51,6 +57,19 @@ impl LedgerReader<'_> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR l.state = ?1 ORDER BY l.mail_id DESC LIMIT ?2");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         query_readable(self.0, &sql, (state.map(MailState::as_str), limit), "listing the ledger", ledger_row)
+    }
+
+    /// Returns how many messages there are, in one state or in any.
+    pub fn count(self, state: Option<MailState>) -> Result<u64> {
+        let sql = "SELECT count(*) FROM ledger WHERE ?1 IS NULL OR state = ?1";
+        query_optional(self.0, sql, [state.map(MailState::as_str)], "counting mails", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
+    }
+
+    /// Returns the messages with a warning that arrived since then, newest first.
+    pub fn warned_since(self, since: Instant) -> Result<Vec<LedgerRow>> {
+        let sql = format!("{COLUMNS} WHERE l.warnings <> '[]' AND l.arrived_at >= ?1 ORDER BY l.mail_id DESC");
+        query_readable(self.0, &sql, [since.to_string()], "listing what was warned of", ledger_row)
     }
 
     /// Returns the ledger row of a mail; none when it does not exist. A row that cannot be read is an error; see

@@ -2,6 +2,7 @@
 
 pub(in crate::store) mod ledger;
 pub(in crate::store) mod ledger_read;
+pub(in crate::store) mod warning;
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::{
     followup::fingerprint,
-    model::{AccountId, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId},
+    model::{AccountId, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId, MutedSender},
     store::{
         error::{Result, StoreContext},
         prepared::EncodedMail,
@@ -113,6 +114,24 @@ pub(in crate::store) fn find_message_id_match(
     })
 }
 
+/// Returns the same mail in another account that is in use, if `account` is an import: what a person has in a mailbox
+/// already opens no second task. A mailbox itself never looks elsewhere, because it acts on its own mail.
+pub(in crate::store) fn find_in_other_account(
+    connection: &Connection,
+    account: &AccountId,
+    mail: &Mail,
+) -> Result<Option<(MailId, String)>> {
+    let Some(message_id) = &mail.message_id else { return Ok(None) };
+    let sql = "SELECT m.mail_id, m.account FROM account a JOIN mail m ON m.account = a.account AND m.message_id = ?2
+               WHERE a.account <> ?1 AND a.mode <> 'retired' AND m.content_sha256 IN (?3, ?4)
+                 AND EXISTS (SELECT 1 FROM account own WHERE own.account = ?1 AND own.kind = 'import')
+               ORDER BY m.mail_id LIMIT 1";
+    let values = (account.as_str(), message_id, &mail.content_sha256, &mail.former_content_sha256);
+    query_optional(connection, sql, values, "looking for a mail in other accounts", |row| {
+        Ok((MailId(row.get(0)?), row.get(1)?))
+    })
+}
+
 /// Returns what is known about a mail besides its text: the sender, the conversation, and open tasks that it may be
 /// about. `text` is the fingerprint of the mail.
 pub(in crate::store) fn load_mail_context(
@@ -151,7 +170,8 @@ pub(in crate::store) fn load_mail_context(
         known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
     }
     followup::add_tasks_with_fingerprints(connection, &account, (mail_id, mail), text, &mut known.tasks)?;
-    known.alone &= known.tasks.is_empty();
+    // A reply whose references are missing may be about a task that is opened before it is read.
+    known.alone &= known.tasks.is_empty() && !fingerprint::is_reply_subject(&mail.subject);
     Ok(Some(known))
 }
 
@@ -172,6 +192,19 @@ impl MailReader<'_> {
     pub fn mutes_unverified_only(self, account: &AccountId, address: &str) -> Result<Option<bool>> {
         let sql = "SELECT unverified_only FROM muted WHERE account = ?1 AND address = ?2";
         query_optional(self.0, sql, (account.as_str(), address), "looking for a mute", |row| row.get(0))
+    }
+
+    /// Returns the senders that are muted, by account and address.
+    pub fn muted_senders(self) -> Result<Vec<MutedSender>> {
+        let sql = "SELECT account, address, at, unverified_only FROM muted ORDER BY account, address";
+        query_readable(self.0, sql, [], "listing mutes", |row| {
+            Ok(MutedSender {
+                account: AccountId(row.get(0)?),
+                address: row.get(1)?,
+                at: parse_column(row, 2)?,
+                unverified_only: row.get(3)?,
+            })
+        })
     }
 
     /// Returns whether the person has written to this address.

@@ -8,8 +8,8 @@ pub(in crate::store) mod journal;
 use rusqlite::{Connection, Row};
 
 use super::{
-    approval, approval::ApprovalReader, audit, decode_json_column, execute, parse_column, parse_optional_column,
-    query_all, query_optional, query_readable, setting, task::reminder,
+    approval, approval::ApprovalReader, audit, decode_json_column, execute, json_extract_sql, parse_column,
+    parse_optional_column, query_all, query_optional, query_readable, setting, task::reminder,
 };
 use crate::{
     model::{
@@ -183,18 +183,22 @@ pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: Act
 }
 
 /// Voids every pending effect of a task. One that may be leaving cannot be voided; it is marked as overruled, so that
-/// it is not begun again if it turns out not to have left.
+/// it is not begun again if it turns out not to have left. A draft that may be in the mailbox already is marked for
+/// cleaning up.
 pub(in crate::store) fn void_of_task(
     connection: &Connection,
     row: &TaskRow,
     (who, why): (Actor, &str),
     at: Instant,
 ) -> Result<()> {
-    let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
-               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account";
+    let effect = json_extract_sql("action", "$.effect.effect");
+    let sql = format!(
+        "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3, cleanup_due = (state = 'ready' AND {effect} = 'draft')
+         WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account"
+    );
     let id = row.task.task_id.to_string();
     let voided: Vec<(String, String)> =
-        query_all(connection, sql, (id, why, at.to_string()), "voiding effects", |found| {
+        query_all(connection, &sql, (id, why, at.to_string()), "voiding effects", |found| {
             Ok((found.get(0)?, found.get(1)?))
         })?;
     for (action_id, account) in voided {

@@ -11,10 +11,11 @@ use rusqlite::Connection;
 
 use super::{
     approval::item,
+    document::search_index,
     execute,
-    mail::ledger,
+    mail::{ledger, warning},
     outbox, parse_column, parse_optional_column, query_optional,
-    task::{self, facts, followup, history},
+    task::{self, facts, followup, history, task_update},
 };
 use crate::{
     model::{
@@ -274,15 +275,25 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
                 followup::record_task_fingerprints(session, point, task.task_id, fingerprints, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
-            Change::LinkMail { task_id, facts, evidence, event } => {
+            Change::LinkMail { task_id, facts, evidence, event, update } => {
                 link_mail(session, *task_id, facts, evidence, point)?;
                 if let Some(event) = event {
                     followup::apply_event_change(session, point, *task_id, event, evidence)?;
                 }
+                if let Some(update) = update {
+                    task_update::apply_update(session, point, *task_id, update, evidence)?;
+                }
+                if event.is_some() || update.is_some() {
+                    let row = task::get(session, *task_id)?;
+                    search_index::index_changed_task(session, &row.account, &row.task)?;
+                }
                 concerned.get_or_insert(*task_id);
             }
-            Change::Settle { state, reason, facts } => {
+            Change::Settle { state, reason, facts, warnings } => {
                 record_mail_outcome(session, *state, reason, facts.as_deref(), concerned, point)?;
+                if let (Some(mail_id), Some(warnings)) = (point.mail_id, warnings) {
+                    warning::set_warnings(session, mail_id, warnings)?;
+                }
             }
             Change::Priority { priority, rule: decided, urgency } => {
                 record_priority_change(session, point, priority.as_str(), decided)?;
@@ -295,6 +306,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
             // These are fields of the task, written below, or of the state of the run.
             Change::StepDone { .. }
             | Change::AddStep { .. }
+            | Change::ReplaceSteps { .. }
             | Change::Output { .. }
             | Change::Summary { .. }
             | Change::Documents { .. } => {}
@@ -319,11 +331,12 @@ fn record_mail_outcome(
     if let Some(known) = known {
         facts::store_mail_facts(connection, mail_id, known)?;
     }
+    followup::add_message_to_conversation(connection, point)?;
     ledger::record_outcome(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 
-/// Links a mail to an open task: its facts are merged into those of the task, and the history names the mail and the
-/// evidence.
+/// Links a mail to an open task: its facts are merged into those of the task, its message is added to the conversation of
+/// the task, and the history names the mail and the evidence.
 fn link_mail(
     connection: &Connection,
     task_id: TaskId,
@@ -335,6 +348,9 @@ fn link_mail(
         facts::of_task(connection, task_id)?.ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))?;
     known.merge_follow_up(later);
     facts::store_task_facts(connection, task_id, &known)?;
+    if let Some(mail_id) = point.mail_id {
+        followup::add_message(connection, mail_id, task_id)?;
+    }
     let mail = point.mail_id.map_or_else(String::new, |id| format!("mail:{id}"));
     let entry = history::HistoryEntry {
         field: "follow_up",

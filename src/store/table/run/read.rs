@@ -8,13 +8,14 @@ use rusqlite::{Connection, Row};
 use super::RunReader;
 use crate::{
     model::{
-        AccountId, CheckpointRow, Instant, MailId, RecordedReply, RunId, RunRecord, RunRow, RunState, RunStatus, UserId,
+        AccountId, Change, CheckpointRow, ContextDoc, Instant, MailId, RecordedReply, RunId, RunRecord, RunRow,
+        RunState, RunStatus, TaskId, UserId,
     },
     store::{
         error::{Result, StoreError},
         table::{
-            decode_json_column, parse_column, parse_optional_column, query_all, query_optional, query_readable,
-            read_reply_column, run::model_call,
+            decode_json_column, parse_column, parse_optional_column, query_all, query_first_readable, query_optional,
+            query_readable, read_reply_column, run::model_call,
         },
     },
 };
@@ -88,6 +89,13 @@ impl RunReader<'_> {
         )
     }
 
+    /// Returns how many runs there are, with one status or with any.
+    pub fn count(self, status: Option<RunStatus>) -> Result<u64> {
+        let sql = "SELECT count(*) FROM run WHERE ?1 IS NULL OR status = ?1";
+        query_optional(self.0, sql, [status.map(RunStatus::as_str)], "counting runs", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
+    }
+
     /// Returns a run with its initial state, checkpoints and recorded replies. A fork begins with those of its parent
     /// up to the fork. Checkpoints and replies mean something only together, so an unreadable one is an error.
     pub fn get(self, run_id: RunId) -> Result<Option<RunRecord>> {
@@ -115,6 +123,22 @@ impl RunReader<'_> {
         asked_model.extend(said.iter().map(|(seq, _)| *seq));
         replies.extend(said);
         Ok(Some(RunRecord { row, initial_state: arrival, checkpoints, replies, model_checkpoints: asked_model }))
+    }
+
+    /// Returns the documents that retrieve_context found for a task when it was last worked. Forks do not count.
+    pub fn documents_of_task(self, task_id: TaskId) -> Result<Vec<ContextDoc>> {
+        let sql = "SELECT c.changes FROM checkpoint c JOIN run r USING (run_id)
+                   WHERE r.task_id = ?1 AND r.fork_of IS NULL AND c.node = 'retrieve_context'
+                   ORDER BY c.entered_at DESC, c.run_id DESC";
+        let changes =
+            query_first_readable(self.0, sql, [task_id.to_string()], "reading what was found for a task", |row| {
+                decode_json_column::<Vec<Change>>(row, 0)
+            })?;
+        let documents = changes.into_iter().flatten().find_map(|change| match change {
+            Change::Documents { documents } => Some(documents),
+            _ => None,
+        });
+        Ok(documents.map(|found| found.to_vec()).unwrap_or_default())
     }
 
     /// Returns the number of runs in each status.

@@ -204,18 +204,12 @@ fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &Ta
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
             reminder::set_text(session, changed.task_id, &changed.objective)?;
-            let sender = facts::of_task(session, changed.task_id)?.map(|facts| facts.sender).unwrap_or_default();
-            search_index::index_task(
-                session,
-                &row.account,
-                changed,
-                &sender,
-                &build_task_entry_with_due_vectors(changed),
-            )
+            search_index::index_changed_task(session, &row.account, changed)
         }
         TaskEditKind::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts")?;
+            search_index::index_changed_task(session, &row.account, changed)?;
             reminder::reschedule(session, changed.task_id, edit.remind_at)
         }
         _ => Ok(()),
@@ -279,6 +273,9 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
     execute(session, sql, values, "taking a number over")?;
+    let sql = "INSERT INTO task_thread (account, thread, task_id) SELECT account, thread, ?2 FROM task_thread WHERE task_id = ?1
+               ON CONFLICT DO NOTHING";
+    execute(session, sql, (row.task.task_id.to_string(), successor.task_id.to_string()), "threading a task")?;
     reminder::reassign_to_task(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: TaskStatus::New, ..successor.clone() }, opened.revision, None)?;

@@ -9,15 +9,15 @@ use super::TaskReader;
 use crate::{
     followup::fingerprint,
     model::{
-        AccountId, Checkpoint, EventChange, Fingerprint, FollowUp, Instant, Mail, MailId, RelatedTask, TaskId,
-        TaskRelation, TaskRow, TaskStatus,
+        AccountId, Checkpoint, EventChange, FactsKind, Fingerprint, FollowUp, Instant, Mail, MailId, RelatedTask,
+        TaskId, TaskRelation, TaskRow, TaskStatus,
     },
     store::{
-        error::{Result, StoreError},
+        error::{Result, SkipUnreadable as _, StoreError},
         session::Session,
         table::{
             approval::item,
-            execute, json_extract_sql, parse_column, query_readable,
+            execute, json_extract_sql, parse_column, parse_optional_column, query_optional, query_readable,
             task::{self, history},
         },
     },
@@ -41,12 +41,15 @@ fn open_tasks_sql(from: &str) -> String {
 fn tasks_sql(from: &str, condition: &str) -> String {
     let invoice = json_extract_sql("t.context", "$.invoice_number");
     let invite = json_extract_sql("m.body", "$.invite");
+    let evidence = json_extract_sql("t.context", "$.evidence");
+    let wants_answer = json_extract_sql("t.context", "$.wants_answer");
     format!(
         "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
                 EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
                 {invoice}, (SELECT {invite} FROM mail m WHERE m.mail_id = o.mail_id),
                 (SELECT coalesce(max(b.generation) + 1, 0) FROM outbox b WHERE b.task_id = t.task_id AND b.step = '{ANSWER_STEP}'),
-                EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = t.task_id AND {HAS_LEFT})
+                EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = t.task_id AND {HAS_LEFT}),
+                {evidence}, f.subject, (SELECT m.sent_at FROM mail m WHERE m.mail_id = o.mail_id), f.due_at, {wants_answer}
          FROM {from} h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) JOIN task_owner o USING (task_id)
          WHERE h.account = ?1 AND h.{key} = ?2 AND {condition} ORDER BY t.task_id LIMIT {MOST}",
         key = if from == "task_thread" { "thread" } else { "mark" },
@@ -55,10 +58,15 @@ fn tasks_sql(from: &str, condition: &str) -> String {
 
 /// Reads a task that a mail may be about. An invitation that cannot be read counts as none.
 fn related_task_row(row: &Row<'_>, relation: TaskRelation) -> rusqlite::Result<RelatedTask> {
+    let kind = parse_column(row, 2)?;
+    // Tasks of earlier versions do not say what completes them; a question is completed by an answer.
+    let is_question = matches!(kind, FactsKind::Task(kind) if kind.is_question());
+    let evidence: Option<String> = row.get(11)?;
+    let wants_answer: Option<bool> = row.get(15)?;
     Ok(RelatedTask {
         task_id: parse_column(row, 0)?,
         objective: row.get(1)?,
-        kind: parse_column(row, 2)?,
+        kind,
         relation,
         sender: row.get(3)?,
         sender_verified: row.get(4)?,
@@ -68,6 +76,11 @@ fn related_task_row(row: &Row<'_>, relation: TaskRelation) -> rusqlite::Result<R
         invite: row.get::<_, Option<String>>(8)?.and_then(|invite| serde_json::from_str(&invite).ok()),
         answers: row.get(9)?,
         has_sent: row.get(10)?,
+        wants_answer: wants_answer.unwrap_or(is_question),
+        evidence: evidence.unwrap_or_default(),
+        subject: row.get(12)?,
+        asked_at: parse_optional_column(row, 13).unwrap_or_default(),
+        due_at: parse_optional_column(row, 14).unwrap_or_default(),
     })
 }
 
@@ -137,15 +150,25 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
     let event = fingerprint::of_invitation(mail);
     let event = event.as_ref().map(|fingerprint| (TaskRelation::Invitation, fingerprint));
     let quoted = mail.quoted.iter().map(|fingerprint| (TaskRelation::Quote, fingerprint));
+    let subjects = fingerprint::of_missing_conversation(mail);
+    let subjects = subjects.iter().map(|fingerprint| (TaskRelation::Subject, fingerprint));
     let mut found = Vec::new();
-    for (relation, fingerprint) in same.chain(event).chain(quoted) {
+    let request = fingerprint::of_request(mail).map(|fingerprint| (TaskRelation::Request, fingerprint));
+    let request = request.as_ref().map(|(relation, fingerprint)| (*relation, fingerprint));
+    for (relation, fingerprint) in same.chain(event).chain(quoted).chain(request).chain(subjects) {
         found.extend(tasks_with_fingerprint(connection, account, fingerprint, relation)?);
     }
     found.extend(tasks_of_beginning(connection, account, mail_id)?);
     for task in found {
         match tasks.iter_mut().find(|known| known.task_id == task.task_id) {
             Some(known) if task.relation == TaskRelation::Beginning => known.relation = task.relation,
-            Some(known) if known.relation == TaskRelation::Thread && task.relation != TaskRelation::Quote => {
+            Some(known)
+                if known.relation == TaskRelation::Thread
+                    && !matches!(
+                        task.relation,
+                        TaskRelation::Quote | TaskRelation::Subject | TaskRelation::Request
+                    ) =>
+            {
                 known.relation = task.relation;
             }
             Some(_) => {}
@@ -153,6 +176,29 @@ pub(in crate::store) fn add_tasks_with_fingerprints(
         }
     }
     Ok(())
+}
+
+/// Adds the mail of the run to the messages of every task of its conversation, also of those that have ended: the
+/// person's own answer often comes after the end.
+pub(in crate::store) fn add_message_to_conversation(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    let Some(mail_id) = point.mail_id else { return Ok(()) };
+    let sql = "SELECT h.task_id FROM mail m JOIN task_thread h ON h.account = m.account AND h.thread = m.thread
+               WHERE m.mail_id = ?1 AND m.message_id NOT IN ('', m.thread) ORDER BY h.task_id DESC LIMIT ?2";
+    let tasks = query_readable(connection, sql, (mail_id.0, MOST), "finding the conversation's tasks", |row| {
+        parse_column(row, 0)
+    })?;
+    tasks.into_iter().try_for_each(|task_id| add_message(connection, mail_id, task_id))
+}
+
+/// Adds a mail to the messages that the context of a task names. A task that cannot be read is left as it is.
+pub(in crate::store) fn add_message(connection: &Connection, mail_id: MailId, task_id: TaskId) -> Result<()> {
+    let sql = "SELECT message_id FROM mail WHERE mail_id = ?1 AND message_id <> ''";
+    let found = query_optional(connection, sql, [mail_id.0], "reading a message id", |row| row.get::<_, String>(0))?;
+    let (Some(message_id), Some(row)) = (found, TaskReader(connection).get(task_id).skip_unreadable()?) else {
+        return Ok(());
+    };
+    let mut task = row.task;
+    if task.context.add_message(&message_id) { task::update(connection, &task, row.revision, None) } else { Ok(()) }
 }
 
 /// Stores the fingerprints of a new task. Returns a conflict when an open task that the run was not shown has one of
@@ -269,7 +315,7 @@ impl TaskReader<'_> {
     }
 
     /// Returns the open tasks about the same invoice.
-    pub fn about_invoice(self, account: &AccountId, fingerprints: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
+    pub fn with_fingerprints(self, account: &AccountId, fingerprints: &[Fingerprint]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
         for fingerprint in fingerprints {
             found.extend(tasks_with_fingerprint(self.0, account.as_str(), fingerprint, TaskRelation::Invoice)?);

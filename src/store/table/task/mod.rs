@@ -10,6 +10,7 @@ pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
 pub(in crate::store) mod history;
 pub(in crate::store) mod reminder;
+pub(in crate::store) mod task_update;
 
 use rusqlite::{Connection, Row};
 
@@ -106,7 +107,9 @@ pub(in crate::store) fn open(
         (&id, owner.account.as_str(), owner.user.as_str(), owner.mail_id.map(|m| m.0)),
         "owning a task",
     )?;
-    for thread in &task.context.threads {
+    // A conversation is recognised by its first message, and by the message of the task in case that one becomes the
+    // first of an answer. What lies between is only what the mail claims.
+    for thread in task.context.threads.iter().take(1).chain(task.context.threads.iter().skip(1).last()) {
         let sql = "INSERT INTO task_thread (account, thread, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
@@ -229,6 +232,10 @@ pub(in crate::store) fn open_of_account(connection: &Connection, account: &Accou
     query_readable(connection, &sql, [account.as_str()], "finding an account's tasks", task_row)
 }
 
+/// The SQL condition that the task `t` is in a list: of every task that has its number, or, with a time as the first
+/// value, of those that are open and not snoozed then.
+const IS_LISTED_SQL: &str = "o.number IS NOT NULL AND (?1 IS NULL OR (t.status NOT IN ('DONE', 'CANCELLED') AND (o.snooze_until IS NULL OR o.snooze_until <= ?1)))";
+
 /// Queries of tasks.
 #[derive(Clone, Copy)]
 pub struct TaskReader<'a>(pub(in crate::store) &'a Connection);
@@ -252,14 +259,22 @@ impl TaskReader<'_> {
         query_first_readable(self.0, &sql, [number], "reading a task", task_row)
     }
 
-    /// Returns tasks, most urgent first, then by deadline and age. Without `all`, only open ones.
-    pub fn list(self, all: bool, limit: usize) -> Result<Vec<TaskRow>> {
+    /// Returns tasks, most urgent first, then by deadline and age. With `open_at`, only those that are open and not
+    /// snoozed at that time.
+    pub fn list(self, open_at: Option<Instant>, limit: usize) -> Result<Vec<TaskRow>> {
         let sql = format!(
             "{COLUMNS} JOIN priority p ON p.level = t.priority LEFT JOIN task_facts f USING (task_id)
-             WHERE o.number IS NOT NULL AND (?1 OR t.status NOT IN ('DONE', 'CANCELLED'))
-             ORDER BY p.rank DESC, f.due_at IS NULL, f.due_at, t.task_id LIMIT ?2"
+             WHERE {IS_LISTED_SQL} ORDER BY p.rank DESC, f.due_at IS NULL, f.due_at, t.task_id LIMIT ?2"
         );
-        query_readable(self.0, &sql, (all, i64::try_from(limit).unwrap_or(i64::MAX)), "listing tasks", task_row)
+        let values = (open_at.map(|at| at.to_string()), i64::try_from(limit).unwrap_or(i64::MAX));
+        query_readable(self.0, &sql, values, "listing tasks", task_row)
+    }
+
+    /// Returns how many tasks [`Self::list`] would return without a limit.
+    pub fn count_listed(self, open_at: Option<Instant>) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM tasks t JOIN task_owner o USING (task_id) WHERE {IS_LISTED_SQL}");
+        query_optional(self.0, &sql, [open_at.map(|at| at.to_string())], "counting tasks", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
     /// Returns the tasks that a mail opened, newest first.

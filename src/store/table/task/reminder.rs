@@ -107,6 +107,20 @@ fn complete_reminder_step(connection: &Connection, task_id: TaskId, at: Instant)
     Ok(())
 }
 
+/// Moves the reminders of a task that were not shown yet by the time that its date has moved. One for a time that has
+/// passed is shown at once, as any other that is due.
+pub(in crate::store) fn shift(connection: &Connection, task_id: TaskId, by: chrono::Duration) -> Result<()> {
+    let sql = "SELECT action_id, due_at FROM reminder WHERE task_id = ?1 AND shown_at IS NULL AND every IS NULL";
+    let waiting = query_readable(connection, sql, [task_id.to_string()], "reading reminders", |row| {
+        Ok((row.get::<_, String>(0)?, parse_column::<Instant>(row, 1)?))
+    })?;
+    for (action_id, due) in waiting {
+        let sql = "UPDATE reminder SET due_at = ?2, first_at = ?2 WHERE action_id = ?1";
+        execute(connection, sql, (action_id, due.plus(by).to_string()), "moving a reminder")?;
+    }
+    Ok(())
+}
+
 /// Moves the reminders of a task to another time, even if they were shown. Without a time, those not yet shown are
 /// deleted.
 pub(in crate::store) fn reschedule(connection: &Connection, task_id: TaskId, to: Option<Instant>) -> Result<()> {
@@ -191,10 +205,13 @@ impl TaskReader<'_> {
         query_readable(self.0, &sql, [now.to_string()], "listing reminders", reminder_row)
     }
 
-    /// Returns the reminders that were shown after `since`, for a person who was away.
-    pub fn reminders_shown_since(self, since: Instant) -> Result<Vec<ReminderRow>> {
-        let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {IS_ACTIVE_SQL} ORDER BY r.told_at, r.action_id");
-        query_readable(self.0, &sql, [since.to_string()], "listing reminders", reminder_row)
+    /// Returns the reminders that were shown after `since`, for a person who was away; none of a snoozed task.
+    pub fn reminders_shown_since(self, since: Instant, now: Instant) -> Result<Vec<ReminderRow>> {
+        let sql = format!(
+            "{COLUMNS} WHERE r.told_at > ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?2) AND {IS_ACTIVE_SQL}
+             ORDER BY r.told_at, r.action_id"
+        );
+        query_readable(self.0, &sql, (since.to_string(), now.to_string()), "listing reminders", reminder_row)
     }
 
     /// Returns all recorded invoices, oldest first.

@@ -13,7 +13,10 @@ use adjutant::{
 };
 
 use super::{Google, Pass, Person, YOU};
-use crate::support::{outbox_fixture::OutboxFixture, test_home::WORK};
+use crate::support::{
+    outbox_fixture::{OutboxFixture, with_effect},
+    test_home::WORK,
+};
 
 /// An outbox with a Gmail mailbox that holds one mail.
 pub(crate) struct Office {
@@ -43,7 +46,7 @@ impl Office {
 
     /// Returns an effect on the mail that the policy allows without an approval.
     pub(crate) fn approved(&self, step: &str, effect: Effect) -> Box<ApprovedAction> {
-        let action = Action { effect, ..self.yard.action(step, "On Friday, then.") };
+        let action = with_effect(self.yard.action(step, "On Friday, then."), effect);
         let policy = self.yard.app.effects().load_policy();
         let situation = PolicyContext {
             mode: AccountMode::Active,

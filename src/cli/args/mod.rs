@@ -1,5 +1,9 @@
 //! The grammar of the command line. Names of commands and options are stable; every one of them has a help text.
 
+mod hitl;
+mod mail;
+mod tasks;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -7,9 +11,10 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
+pub(super) use self::{hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand};
 use crate::{
     app::EvalKind,
-    model::{AccountMode, MailState, NodeName, Priority, RunStatus, UnknownVariant},
+    model::{NodeName, RunStatus, UnknownVariant},
 };
 
 /// A self-hosted email task agent: reads a mailbox, opens and ranks tasks, works on them with tools, and asks before
@@ -174,148 +179,6 @@ pub(super) enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum TasksCommand {
-    /// List open tasks, the most urgent first
-    List {
-        /// List finished, cancelled and snoozed tasks too
-        #[arg(long, short)]
-        all: bool,
-        /// The most tasks to print
-        #[arg(long, default_value_t = 100)]
-        limit: usize,
-    },
-    /// Show everything about a task: source, steps, effects, follow-ups and history
-    Show {
-        /// The number or id of the task
-        task: String,
-    },
-    /// Add a task by hand
-    Add {
-        /// What is to be done
-        #[arg(required = true)]
-        objective: Vec<String>,
-        /// Its priority [default: what the rules say]
-        #[arg(long, value_parser = words(Priority::ALL, Priority::as_str))]
-        priority: Option<Priority>,
-        /// Its deadline: 2026-11-20, "2026-11-20 17:00" or "friday 5pm"
-        #[arg(long)]
-        due: Option<String>,
-    },
-    /// Mark a task, or one step of it, as done
-    Done {
-        /// The number or id of the task
-        task: String,
-        /// The name of the step, as `tasks show` prints it
-        #[arg(long)]
-        step: Option<String>,
-    },
-    /// Cancel a task
-    Cancel {
-        /// The number or id of the task
-        task: String,
-        /// Why, for its history
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
-    /// Change the priority, the wording or the deadline of a task
-    #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
-    Set {
-        /// The number or id of the task
-        task: String,
-        /// Its new priority; the nightly job learns from it
-        #[arg(long, group = "what", value_parser = words(Priority::ALL, Priority::as_str))]
-        priority: Option<Priority>,
-        /// Its new wording
-        #[arg(long, group = "what")]
-        objective: Option<String>,
-        /// Its new deadline (2026-11-20, "2026-11-20 17:00", "friday 5pm"), or "none"
-        #[arg(long, group = "what")]
-        due: Option<String>,
-        /// Why, for its history
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
-    /// Answer the mail of a task in your own words; you approve the finished message before it is sent
-    Reply {
-        /// The number or id of the task
-        task: String,
-        /// What to answer
-        #[arg(required = true)]
-        text: Vec<String>,
-    },
-    /// Hide a task until a time
-    Snooze {
-        /// The number or id of the task
-        task: String,
-        /// "90m", "2h", "3d", "1w", "tomorrow 9am" or a date; "none" shows the task again
-        until: String,
-    },
-    /// Open a task again that was marked done or cancelled
-    Undo {
-        /// The number or id of the task
-        task: String,
-    },
-    /// List the invoices that were recorded
-    Invoices {
-        /// Print them as CSV
-        #[arg(long)]
-        csv: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum MailCommand {
-    /// List mails and what became of them, the newest first
-    List {
-        /// Only mails in this state
-        #[arg(long, value_parser = words(MailState::ALL, MailState::as_str))]
-        state: Option<MailState>,
-        /// The most mails to print
-        #[arg(long, default_value_t = 50)]
-        limit: usize,
-    },
-    /// Show a mail: its text, its sender, its tasks, and why it is in its state
-    Show {
-        /// The number of the mail
-        mail: String,
-    },
-    /// Correct a mail that should not have opened a task; the nightly job learns from it
-    NotATask {
-        /// The number of the mail
-        mail: String,
-        /// Why, for the record
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
-    /// Correct a mail that should have opened a task; the nightly job learns from it
-    MakeTask {
-        /// The number of the mail
-        mail: String,
-        /// Why, for the record
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
-    /// Open no more tasks for mail from the sender of this mail
-    Mute {
-        /// The number of the mail
-        mail: String,
-        /// Open tasks for it again
-        #[arg(long)]
-        off: bool,
-    },
-    /// List the accounts with kind, mode and last poll
-    Accounts,
-    /// Let an account act on later mail, or only observe
-    Mode {
-        /// The name of the account
-        account: String,
-        /// `active` acts, `observe` changes nothing in the mailbox, `retired` cancels its open tasks and is final
-        #[arg(value_parser = words(AccountMode::ALL, AccountMode::as_str))]
-        mode: AccountMode,
-    },
-}
-
-#[derive(Debug, Subcommand)]
 pub(super) enum AuthCommand {
     /// Sign in to Gmail with a browser and store the sign-in for the daemon
     Gmail {
@@ -340,110 +203,6 @@ pub(super) enum MemoryCommand {
 pub(super) enum AuditCommand {
     /// Compare the audit chain with its anchors and its witness; exit code 4 when a line was edited or is missing
     Verify,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum HitlCommand {
-    /// List what waits for your decision, the most urgent first, and the steps that wait for something else
-    List {
-        /// List snoozed items too
-        #[arg(long, short)]
-        all: bool,
-    },
-    /// Show everything about an item: recipients, text, the mail that caused it, and what an approval does
-    Show {
-        /// The number of the item, its id, or six or more letters of the beginning or end of its id
-        item: String,
-    },
-    /// Approve exactly what is shown: at a terminal you see it first and are asked; scripts give --sha256
-    Approve {
-        /// The numbers or ids of the items
-        #[arg(required = true)]
-        items: Vec<String>,
-        /// The `action_sha256` of the item as you saw it (`show --json`), once for each item; then you are not asked
-        #[arg(long, value_name = "ACTION_SHA256")]
-        sha256: Vec<String>,
-        /// Never ask; every item then needs its --sha256
-        #[arg(long, short)]
-        yes: bool,
-    },
-    /// Change subject or text of a message; the result is a new item that needs your approval
-    Edit {
-        /// The number or id of the item
-        item: String,
-        /// The new subject
-        #[arg(long)]
-        subject: Option<String>,
-        /// The new text; "-" for stdin [default: with no --subject either, at a terminal, $VISUAL or $EDITOR opens]
-        #[arg(long)]
-        text: Option<String>,
-    },
-    /// Reject an action; the step is then yours to do
-    Reject {
-        /// The number or id of the item
-        item: String,
-        /// Why; the nightly job learns from it
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-        /// Cancel the whole task as well
-        #[arg(long)]
-        cancel: bool,
-    },
-    /// Tell the agent what to do instead; its next attempt needs your approval
-    Respond {
-        /// The number or id of the item
-        item: String,
-        /// What to do
-        #[arg(required = true)]
-        text: Vec<String>,
-    },
-    /// Hide an item until a time; it still expires at its time
-    Snooze {
-        /// The number or id of the item
-        item: String,
-        /// "90m", "2h", "3d", "1w", "tomorrow 9am" or a date; "none" shows the item again
-        until: String,
-    },
-    /// Take back an approval before the message is sent, or undo an effect of the journal
-    Undo {
-        /// The number or id of the item, or the id of an effect
-        item: String,
-    },
-    /// List labels, archived mails and drafts that can be undone
-    Journal {
-        /// The most effects to print
-        #[arg(long, default_value_t = 20)]
-        limit: usize,
-    },
-    /// Say that a message with an unknown outcome was sent after all
-    Sent {
-        /// The number or id of the item
-        item: String,
-    },
-    /// Try a failed step again
-    Retry {
-        /// The number or id of the item
-        item: String,
-        /// Why, for the record
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
-    /// Continue the task without the failed step
-    Skip {
-        /// The number or id of the item
-        item: String,
-        /// Why, for the record
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
-    /// Cancel the whole task of an item
-    Cancel {
-        /// The number or id of the item
-        item: String,
-        /// Why, for the record
-        #[arg(long, default_value = "", hide_default_value = true)]
-        reason: String,
-    },
 }
 
 #[derive(Debug, Subcommand)]
