@@ -7,6 +7,7 @@ pub mod account;
 pub mod action;
 mod actor;
 pub mod approval;
+mod asked_times;
 pub mod audit;
 pub mod facts;
 mod fingerprint;
@@ -38,6 +39,7 @@ pub use actor::Actor;
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
 };
+pub use asked_times::{AskedTime, AskedTimes};
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
 pub use fingerprint::{Fingerprint, FingerprintKind};

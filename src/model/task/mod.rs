@@ -89,6 +89,8 @@ impl TaskContext {
     pub const WANTS_ANSWER: &'static str = "wants_answer";
     /// The key of what is asked that the program can answer ([`crate::model::reading::Asked`]).
     pub const ASKED: &'static str = "asked";
+    /// The key of the times that the mail names for a meeting ([`crate::model::AskedTimes`]). Absent for any other task.
+    pub const ASKED_TIMES: &'static str = "asked_times";
 
     /// The most messages of the conversation that are named. Of more, the first and the newest are kept.
     pub const MOST_THREADS: usize = 200;
