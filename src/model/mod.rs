@@ -7,7 +7,6 @@ pub mod account;
 pub mod action;
 mod actor;
 pub mod approval;
-mod asked_times;
 pub mod audit;
 pub mod facts;
 mod fingerprint;
@@ -39,7 +38,6 @@ pub use actor::Actor;
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
 };
-pub use asked_times::{AskedTime, AskedTimes};
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
 pub use fingerprint::{Fingerprint, FingerprintKind};
@@ -47,9 +45,9 @@ pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
-    Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, Attachment, Direction, FollowUp,
-    LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MutedSender, PromisedDate,
-    RelatedTask, TaskRelation, Turn, UnchangedFile,
+    Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, AskedTime, AskedTimes, Attachment,
+    Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MutedSender,
+    PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
 pub use priority::Priority;

@@ -3,11 +3,13 @@
 //! Everything in it was written by strangers. Only `authentication` is a statement of the person's own server.
 
 mod arrival;
+mod asked_times;
 mod context;
 mod ledger;
 mod turn;
 
 pub use arrival::{Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, UnchangedFile};
+pub use asked_times::{AskedTime, AskedTimes};
 pub use context::{FollowUp, MailContext, RelatedTask, TaskRelation};
 pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState, MutedSender};
 pub use turn::{PromisedDate, Turn};

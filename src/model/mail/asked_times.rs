@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Instant;
+use crate::model::Instant;
 
 /// The times that a mail proposes or allows for a meeting, resolved to points in time when the mail was read.
 ///
