@@ -32,7 +32,8 @@ pub mod reflection;
 pub mod store;
 pub mod witness;
 
-// the nightly job
+// the night, and the questions
+pub mod assistant;
 pub mod nightly;
 
 // running it
