@@ -68,7 +68,10 @@ fn keep_what_wants_something(clauses: &mut Vec<Clause>, length: usize) {
         clauses.retain(wants);
         return;
     }
-    let best = clauses.iter().position(|clause| clause.proposal.is_some()).unwrap_or(0);
+    let intent = |clause: &Clause| clause.proposal.as_ref().map(|proposal| proposal.intent);
+    let is_question = |clause: &Clause| intent(clause) == Some(Intent::Help);
+    let best = clauses.iter().position(is_question).or_else(|| clauses.iter().position(|clause| intent(clause).is_some()));
+    let best = best.unwrap_or(0);
     if let Some(mut kept) = clauses.get(best).cloned() {
         if kept.proposal.is_none() {
             kept.words = 0..length;
@@ -107,13 +110,21 @@ fn begins_a_clause(
     after: Break,
     rules: &RuleSet,
 ) -> bool {
-    let Some(current) = current else { return true };
+    let says_what = !next.rest.is_empty();
+    let Some(current) = current else { return says_what || after > Break::Nothing };
+    if current.intent == next.intent && (!says_what || next.is_about_the_same) {
+        // "I don't need eggs anymore, remove them."
+        return false;
+    }
     if current.intent == Intent::Update && next.intent == Intent::Update {
         // "... and add a description": one change of one task.
         return after == Break::Sentence;
     }
     if !current.intent.is_change() || after == Break::Sentence {
         return true;
+    }
+    if !next.wants_something() {
+        return false;
     }
     let has_title = matches!(current.intent, Intent::Create | Intent::Update);
     let title_has_ended = rules.classes().occurs("list", before.get(before.len().saturating_sub(2)..).unwrap_or_default());

@@ -40,6 +40,7 @@ impl PhraseClasses {
         let elements = phrase_elements(phrase);
         match elements.as_slice() {
             [Element::Words { words, .. }] => class.words.extend(words.iter().cloned()),
+            [] => {}
             _ => {
                 class.phrases.push(elements);
                 class.phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));

@@ -37,6 +37,8 @@ pub(super) struct Proposal {
     pub(super) strength: Strength,
     pub(super) trigger: Range<usize>,
     pub(super) rest: Range<usize>,
+    /// What is wanted of is only a pronoun.
+    pub(super) is_about_the_same: bool,
 }
 
 impl Proposal {
@@ -149,7 +151,10 @@ impl RuleSet {
         let (number, start, matched) = best?;
         let section = self.sections.get(self.patterns.get(number)?.0)?;
         let shift = |range: Range<usize>| range.start + start..range.end + start;
+        let rest = tokens.get(shift(matched.rest.clone())).unwrap_or_default();
+        let is_number = rest.first().is_some_and(|token| token.is_number);
         Some(Proposal {
+            is_about_the_same: !is_number && self.classes.ends("it", rest).any(|end| end == rest.len()),
             intent: section.intent,
             strength: section.strength,
             trigger: shift(matched.trigger),
