@@ -36,7 +36,16 @@ pub(super) fn cut_clauses(tokens: &[Token], rules: &RuleSet) -> Vec<Clause> {
     for (number, start) in starts.iter().enumerate() {
         let next = rules.propose(segment(tokens, start.words, &starts, number + 1));
         let Some(next) = next.filter(|next| next.strength != Strength::Bare) else { continue };
-        let before = tokens.get(cut.last().map_or(0, |range| range.start)..start.joiner).unwrap_or_default();
+        let from = cut.last().map_or(0, |range| range.start);
+        if current.is_none() && next.strength != Strength::Sure {
+            // "On my list, I need cleaning added."
+            let whole = rules.propose(segment(tokens, from, &starts, number + 1));
+            if whole.as_ref().is_some_and(|whole| whole.strength == Strength::Sure) {
+                current = whole;
+                continue;
+            }
+        }
+        let before = tokens.get(from..start.joiner).unwrap_or_default();
         if !begins_a_clause(current.as_ref(), before, &next, start.after, rules) {
             continue;
         }
@@ -111,7 +120,10 @@ fn begins_a_clause(
     rules: &RuleSet,
 ) -> bool {
     let says_what = !next.rest.is_empty();
-    let Some(current) = current else { return says_what || after > Break::Nothing };
+    if !says_what && after == Break::Nothing {
+        return false;
+    }
+    let Some(current) = current else { return true };
     if current.intent == next.intent && (!says_what || next.is_about_the_same) {
         // "I don't need eggs anymore, remove them."
         return false;

@@ -13,7 +13,7 @@ const QUESTION: &str = "?";
 /// How many letters of a word are a signal of their own, so that its other forms are known by them.
 const STEM: usize = 4;
 /// Classes that are cues wherever they occur.
-const NOTICED: [&str; 5] = ["task", "list", "ref", "done", "status"];
+const NOTICED: [&str; 6] = ["task", "list", "ref", "done", "status", "elsewhere"];
 
 /// Gives every signal of a clause to `take`. One may come more than once; it counts once.
 pub(super) fn emit_signals<'a>(
@@ -48,6 +48,9 @@ pub(super) fn emit_signals<'a>(
         2..=5 => "short_rest",
         _ => "long_rest",
     }));
+    if rules.classes().occurs("elsewhere", tokens) {
+        take(Signal::Pair(proposal.intent.as_str(), "elsewhere"));
+    }
     if let Some(first) = tokens.get(proposal.trigger.start) {
         take(Signal::Pair(proposal.intent.as_str(), &first.text));
     }
