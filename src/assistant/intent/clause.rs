@@ -16,6 +16,9 @@ use super::{
 pub(super) struct Clause {
     pub(super) words: Range<usize>,
     pub(super) proposal: Option<Proposal>,
+    /// Where the words begin by which the weights judge it: with those before it that want nothing by themselves, as in
+    /// "Download the song and add it".
+    pub(super) judged_from: usize,
 }
 
 /// A place where a clause may begin.
@@ -31,11 +34,12 @@ struct Start {
 pub(super) fn cut_clauses(tokens: &[Token], rules: &RuleSet) -> Vec<Clause> {
     let starts = possible_starts(tokens, rules);
     let mut cut = vec![0..0];
+    let mut judged_from = vec![0];
     let mut current = rules.propose(segment(tokens, 0, &starts, 0));
     let mut kept_apart = false;
     for (number, start) in starts.iter().enumerate() {
         let next = rules.propose(segment(tokens, start.words, &starts, number + 1));
-        let Some(next) = next.filter(|next| next.strength != Strength::Bare) else { continue };
+        let Some(next) = next.filter(|next| !next.is_imperative()) else { continue };
         let from = cut.last().map_or(0, |range| range.start);
         if current.is_none() && next.strength != Strength::Sure {
             // "On my list, I need cleaning added."
@@ -53,17 +57,18 @@ pub(super) fn cut_clauses(tokens: &[Token], rules: &RuleSet) -> Vec<Clause> {
             last.end = start.joiner;
         }
         cut.push(start.words..start.words);
+        judged_from.push(if current.is_none() { from } else { start.words });
         kept_apart = true;
         current = Some(next);
     }
     if let Some(last) = cut.last_mut() {
         last.end = tokens.len();
     }
-    let propose = |words: Range<usize>| {
+    let propose = |(words, judged_from): (Range<usize>, usize)| {
         let proposal = rules.propose(tokens.get(words.clone()).unwrap_or_default());
-        Clause { words, proposal }
+        Clause { words, proposal, judged_from }
     };
-    let mut clauses: Vec<Clause> = cut.into_iter().map(propose).collect();
+    let mut clauses: Vec<Clause> = cut.into_iter().zip(judged_from).map(propose).collect();
     if kept_apart {
         keep_what_wants_something(&mut clauses, tokens.len());
     }
@@ -84,6 +89,7 @@ fn keep_what_wants_something(clauses: &mut Vec<Clause>, length: usize) {
     if let Some(mut kept) = clauses.get(best).cloned() {
         if kept.proposal.is_none() {
             kept.words = 0..length;
+            kept.judged_from = 0;
         }
         *clauses = vec![kept];
     }

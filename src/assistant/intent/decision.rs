@@ -8,7 +8,7 @@ use super::{
     clause::{Clause, cut_clauses},
     reading::{ClauseReading, Evidence, Intent, IntentContext, IntentReading, PendingQuestion},
     rules::{Proposal, RuleSet, Strength},
-    signal::emit_signals,
+    signal::{Judged, emit_signals},
     token::{Token, tokenise},
     weights::{Sort, SortScores, score_clause},
 };
@@ -17,9 +17,9 @@ use crate::assistant::ChatLanguage;
 /// How sure a pattern is that stands by itself.
 const SURE: f64 = 0.95;
 /// A change by a keyword stands from this probability of a change on.
-const KEEP_KEYWORD: f64 = 0.5;
+const KEEP_KEYWORD: f64 = 0.8;
 /// A change by a bare imperative stands from this probability of a change on.
-const KEEP_IMPERATIVE: f64 = 0.6;
+const KEEP_IMPERATIVE: f64 = 0.8;
 
 /// Returns what the message wants, clause by clause.
 pub fn classify(message: &str, context: &IntentContext) -> IntentReading {
@@ -76,7 +76,8 @@ fn read_clause(
 ) -> Option<ClauseReading> {
     let words = tokens.get(clause.words.clone())?;
     let proposal = clause.proposal.as_ref().filter(|proposal| !answers_question(proposal, context));
-    let (intent, confidence, evidence) = decide(words, proposal, rules, context);
+    let judged = Judged { words: tokens.get(clause.judged_from..clause.words.end)?, clause: words, proposal };
+    let (intent, confidence, evidence) = decide(judged, rules, context);
     let (trigger, rest) = match proposal {
         Some(proposal) if intent != Intent::Unclear => (proposal.trigger.clone(), proposal.rest.clone()),
         _ => (0..0, 0..words.len()),
@@ -93,25 +94,21 @@ fn read_clause(
 
 /// Returns whether the words are what was asked for, and no imperative: "Buy milk" is a title when one is awaited.
 fn answers_question(proposal: &Proposal, context: &IntentContext) -> bool {
-    proposal.strength == Strength::Bare && context.pending != PendingQuestion::Nothing
+    proposal.is_imperative() && context.pending != PendingQuestion::Nothing
 }
 
-fn decide(
-    words: &[Token],
-    proposal: Option<&Proposal>,
-    rules: &RuleSet,
-    context: &IntentContext,
-) -> (Intent, f64, Evidence) {
-    if let Some(proposal) = proposal.filter(|proposal| stands_by_itself(proposal, words, context)) {
-        return (proposal.intent, SURE, Evidence::Keyword);
+fn decide(judged: Judged<'_>, rules: &RuleSet, context: &IntentContext) -> (Intent, f64, Evidence) {
+    if let Some(proposal) = judged.proposal.filter(|proposal| stands_by_itself(proposal, judged.clause, context)) {
+        let evidence = if proposal.is_imperative() { Evidence::Imperative } else { Evidence::Keyword };
+        return (proposal.intent, SURE, evidence);
     }
-    let scores = score_clause(words, proposal, rules);
-    let Some(proposal) = proposal.filter(|proposal| proposal.intent.is_change()) else {
+    let scores = score_clause(judged, rules);
+    let Some(proposal) = judged.proposal.filter(|proposal| proposal.intent.is_change()) else {
         let (intent, confidence) = choose_without_change(&scores);
         return (intent, confidence, Evidence::Weights);
     };
     let (least, evidence) = match proposal.strength {
-        Strength::Bare => (KEEP_IMPERATIVE, Evidence::Imperative),
+        Strength::Bare | Strength::Lone => (KEEP_IMPERATIVE, Evidence::Imperative),
         Strength::Sure | Strength::Plain => (KEEP_KEYWORD, Evidence::Keyword),
     };
     let confidence = probability(&scores, Sort::Change);
@@ -125,7 +122,7 @@ fn decide(
 /// Returns whether the weights are not asked: the pattern is sure, or a number of the list that was just shown is named.
 fn stands_by_itself(proposal: &Proposal, words: &[Token], context: &IntentContext) -> bool {
     let names_a_position = words.get(proposal.rest.start).is_some_and(|token| token.is_number);
-    proposal.strength == Strength::Sure
+    matches!(proposal.strength, Strength::Sure | Strength::Lone)
         || (context.list_was_shown && proposal.intent != Intent::Create && names_a_position)
 }
 
@@ -191,13 +188,18 @@ pub fn clause_signals(message: &str, context: &IntentContext) -> ClauseSignals {
     let intent = |clause: &Clause| clause.proposal.as_ref().map_or(Intent::Unclear, |proposal| proposal.intent);
     let main = clauses.get(main_clause(clauses.iter().map(intent)));
     let proposal = main.and_then(|clause| clause.proposal.as_ref());
-    let words = main.and_then(|clause| tokens.get(clause.words.clone())).unwrap_or_default();
+    let words = |from: usize| main.and_then(|clause| tokens.get(from..clause.words.end)).unwrap_or_default();
+    let judged = Judged {
+        words: words(main.map_or(0, |clause| clause.judged_from)),
+        clause: words(main.map_or(0, |clause| clause.words.start)),
+        proposal,
+    };
     let mut signals = Vec::new();
-    emit_signals(words, proposal, rules, &mut |signal| signals.push(signal.to_string()));
+    emit_signals(judged, rules, &mut |signal| signals.push(signal.to_string()));
     ClauseSignals {
         signals,
         proposal: proposal.map(|proposal| proposal.intent),
-        is_sure: proposal.is_some_and(|proposal| proposal.strength == Strength::Sure),
+        is_sure: proposal.is_some_and(|proposal| matches!(proposal.strength, Strength::Sure | Strength::Lone)),
         is_bare: proposal.is_some_and(|proposal| proposal.strength == Strength::Bare),
         clauses: clauses.len(),
     }

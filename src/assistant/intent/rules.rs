@@ -26,8 +26,10 @@ pub(super) enum Strength {
     Sure,
     /// A keyword; the learned weights may veto it.
     Plain,
-    /// An imperative without any keyword.
+    /// An imperative without any keyword, which counts only where no courtesy makes it a request.
     Bare,
+    /// The same, with a verb that can only be a note to oneself.
+    Lone,
 }
 
 /// What the rules make of a clause. Places are numbers of words.
@@ -42,6 +44,11 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
+    /// Returns whether it is an imperative without any keyword.
+    pub(super) fn is_imperative(&self) -> bool {
+        matches!(self.strength, Strength::Bare | Strength::Lone)
+    }
+
     /// Returns whether it wants something, so that it may stand beside another clause.
     pub(super) fn wants_something(&self) -> bool {
         self.intent.is_change() || self.intent == Intent::List
@@ -97,6 +104,7 @@ impl RuleSet {
             let strength = match second {
                 "sure" => Strength::Sure,
                 "plain" => Strength::Plain,
+                "lone" => Strength::Lone,
                 _ => Strength::Bare,
             };
             self.sections.push(Section { intent, strength });
@@ -142,7 +150,7 @@ impl RuleSet {
             let found = self.first_match(words, below, |strength| match strength {
                 Strength::Sure => true,
                 Strength::Plain => !only_sure,
-                Strength::Bare => is_bare_place,
+                Strength::Bare | Strength::Lone => is_bare_place,
             });
             if let Some((number, matched)) = found {
                 best = Some((number, start, matched));

@@ -15,13 +15,23 @@ const STEM: usize = 4;
 /// Classes that are cues wherever they occur.
 const NOTICED: [&str; 6] = ["task", "list", "ref", "done", "status", "elsewhere"];
 
+/// What the weights judge.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judged<'a> {
+    /// The words of the clause, and those before it that belong to no other.
+    pub(super) words: &'a [Token],
+    /// The words of the clause.
+    pub(super) clause: &'a [Token],
+    pub(super) proposal: Option<&'a Proposal>,
+}
+
 /// Gives every signal of a clause to `take`. One may come more than once; it counts once.
 pub(super) fn emit_signals<'a>(
-    tokens: &'a [Token],
-    proposal: Option<&Proposal>,
+    judged: Judged<'a>,
     rules: &RuleSet,
     take: &mut dyn FnMut(Signal<'a>),
 ) {
+    let Judged { words: tokens, clause, proposal } = judged;
     emit_words(tokens, take);
     for class in NOTICED {
         if rules.classes().occurs(class, tokens) {
@@ -40,7 +50,7 @@ pub(super) fn emit_signals<'a>(
     take(Signal::Cue(match proposal.strength {
         Strength::Sure => "sure",
         Strength::Plain => "plain",
-        Strength::Bare => "bare",
+        Strength::Bare | Strength::Lone => "bare",
     }));
     take(Signal::Cue(match proposal.rest.len() {
         0 => "no_rest",
@@ -51,7 +61,11 @@ pub(super) fn emit_signals<'a>(
     if rules.classes().occurs("elsewhere", tokens) {
         take(Signal::Pair(proposal.intent.as_str(), "elsewhere"));
     }
-    if let Some(first) = tokens.get(proposal.trigger.start) {
+    let rest = clause.get(proposal.rest.clone()).unwrap_or_default();
+    if proposal.is_imperative() || rules.classes().ends("chore", rest).next().is_some() {
+        take(Signal::Pair(proposal.intent.as_str(), "chore"));
+    }
+    if let Some(first) = clause.get(proposal.trigger.start) {
         take(Signal::Pair(proposal.intent.as_str(), &first.text));
     }
 }

@@ -6,9 +6,8 @@ use std::{
 };
 
 use super::{
-    rules::{Proposal, RuleSet},
-    signal::emit_signals,
-    token::Token,
+    rules::RuleSet,
+    signal::{Judged, emit_signals},
 };
 use crate::{model::text_enum::text_enum, reading::Signal};
 
@@ -45,11 +44,11 @@ pub fn use_intent_weights(text: &str) -> bool {
 }
 
 /// Returns how probable each sort is for a clause. They add up to one.
-pub(super) fn score_clause(tokens: &[Token], proposal: Option<&Proposal>, rules: &RuleSet) -> SortScores {
+pub(super) fn score_clause(judged: Judged<'_>, rules: &RuleSet) -> SortScores {
     let table = TABLE.get_or_init(|| WeightTable::parse(SHIPPED_WEIGHTS));
     let mut sums = table.biases.map(f64::from);
     let mut seen: Vec<u64> = Vec::with_capacity(128);
-    emit_signals(tokens, proposal, rules, &mut |signal| seen.push(signal.row_key()));
+    emit_signals(judged, rules, &mut |signal| seen.push(signal.row_key()));
     seen.sort_unstable();
     seen.dedup();
     for weights in seen.iter().filter_map(|key| table.by_key.get(key)) {
