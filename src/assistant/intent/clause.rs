@@ -30,17 +30,23 @@ struct Start {
     after: Break,
 }
 
+/// A clause in the making.
+struct Cut {
+    words: Range<usize>,
+    judged_from: usize,
+    /// It says again what the one before it said: "I don't need eggs, remove them."
+    is_repetition: bool,
+}
+
 /// Cuts a message. Returns at least one clause if there is a word, and several only if each wants something.
 pub(super) fn cut_clauses(tokens: &[Token], rules: &RuleSet) -> Vec<Clause> {
     let starts = possible_starts(tokens, rules);
-    let mut cut = vec![0..0];
-    let mut judged_from = vec![0];
+    let mut cuts = vec![Cut { words: 0..tokens.len(), judged_from: 0, is_repetition: false }];
     let mut current = rules.propose(segment(tokens, 0, &starts, 0));
-    let mut kept_apart = false;
     for (number, start) in starts.iter().enumerate() {
         let next = rules.propose(segment(tokens, start.words, &starts, number + 1));
         let Some(next) = next.filter(|next| !next.is_imperative()) else { continue };
-        let from = cut.last().map_or(0, |range| range.start);
+        let from = cuts.last().map_or(0, |cut| cut.words.start);
         if current.is_none() && next.strength != Strength::Sure {
             // "On my list, I need cleaning added."
             let whole = rules.propose(segment(tokens, from, &starts, number + 1));
@@ -53,23 +59,36 @@ pub(super) fn cut_clauses(tokens: &[Token], rules: &RuleSet) -> Vec<Clause> {
         if !begins_a_clause(current.as_ref(), before, &next, start.after, rules) {
             continue;
         }
-        if let Some(last) = cut.last_mut() {
-            last.end = start.joiner;
+        if let Some(last) = cuts.last_mut() {
+            last.words.end = start.joiner;
         }
-        cut.push(start.words..start.words);
-        judged_from.push(if current.is_none() { from } else { start.words });
-        kept_apart = true;
+        cuts.push(Cut {
+            words: start.words..tokens.len(),
+            judged_from: if current.is_none() { from } else { start.words },
+            is_repetition: current.as_ref().is_some_and(|current| repeats(&next, current)),
+        });
         current = Some(next);
     }
-    if let Some(last) = cut.last_mut() {
-        last.end = tokens.len();
-    }
-    let propose = |(words, judged_from): (Range<usize>, usize)| {
+    clauses_of(cuts, tokens, rules)
+}
+
+/// Returns whether a clause says no more than the one before it.
+fn repeats(next: &Proposal, current: &Proposal) -> bool {
+    next.intent == current.intent && current.intent.is_change() && (next.rest.is_empty() || next.is_about_the_same)
+}
+
+fn clauses_of(cuts: Vec<Cut>, tokens: &[Token], rules: &RuleSet) -> Vec<Clause> {
+    let several = cuts.len() > 1;
+    let mut clauses: Vec<Clause> = Vec::with_capacity(cuts.len());
+    for Cut { words, judged_from, is_repetition } in cuts {
         let proposal = rules.propose(tokens.get(words.clone()).unwrap_or_default());
-        Clause { words, proposal, judged_from }
-    };
-    let mut clauses: Vec<Clause> = cut.into_iter().zip(judged_from).map(propose).collect();
-    if kept_apart {
+        let repeated = clauses.last_mut().filter(|_| is_repetition).and_then(|before| before.proposal.as_mut());
+        match (repeated, &proposal) {
+            (Some(before), Some(again)) => before.strength = before.strength.min(again.strength),
+            _ => clauses.push(Clause { words, proposal, judged_from }),
+        }
+    }
+    if several {
         keep_what_wants_something(&mut clauses, tokens.len());
     }
     clauses
@@ -84,8 +103,8 @@ fn keep_what_wants_something(clauses: &mut Vec<Clause>, length: usize) {
     }
     let intent = |clause: &Clause| clause.proposal.as_ref().map(|proposal| proposal.intent);
     let is_question = |clause: &Clause| intent(clause) == Some(Intent::Help);
-    let best = clauses.iter().position(is_question).or_else(|| clauses.iter().position(|clause| intent(clause).is_some()));
-    let best = best.unwrap_or(0);
+    let is_known = |clause: &Clause| intent(clause).is_some();
+    let best = clauses.iter().position(is_question).or_else(|| clauses.iter().position(is_known)).unwrap_or(0);
     if let Some(mut kept) = clauses.get(best).cloned() {
         if kept.proposal.is_none() {
             kept.words = 0..length;
@@ -130,9 +149,8 @@ fn begins_a_clause(
         return false;
     }
     let Some(current) = current else { return true };
-    if current.intent == next.intent && (!says_what || next.is_about_the_same) {
-        // "I don't need eggs anymore, remove them."
-        return false;
+    if repeats(next, current) {
+        return true;
     }
     if current.intent == Intent::Update && next.intent == Intent::Update {
         // "... and add a description": one change of one task.

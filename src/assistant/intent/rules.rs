@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    pattern::{Pattern, PhraseClasses, without_joining_prefix},
+    pattern::{Match, Pattern, PhraseClasses, without_joining_prefix},
     reading::Intent,
     token::Token,
 };
@@ -142,7 +142,7 @@ impl RuleSet {
     /// Returns what the first pattern that matches proposes: with courtesies taken off, and without.
     pub(super) fn propose(&self, tokens: &[Token]) -> Option<Proposal> {
         let end = self.end_without_courtesies(tokens);
-        let mut best: Option<(usize, usize, super::pattern::Match)> = None;
+        let mut best: Option<(usize, usize, Match)> = None;
         for (start, only_sure) in self.verb_places(tokens.get(..end).unwrap_or_default()) {
             let is_bare_place = start == 0 && end == tokens.len();
             let words = tokens.get(start..end).unwrap_or_default();
@@ -156,8 +156,12 @@ impl RuleSet {
                 best = Some((number, start, matched));
             }
         }
-        let (number, start, matched) = best?;
+        let (number, start, mut matched) = best?;
         let section = self.sections.get(self.patterns.get(number)?.0)?;
+        if matches!(section.strength, Strength::Bare | Strength::Lone) && section.intent.is_change() {
+            // The verb belongs to the title.
+            matched = Match { trigger: 0..0, rest: 0..matched.rest.end };
+        }
         let shift = |range: Range<usize>| range.start + start..range.end + start;
         let rest = tokens.get(shift(matched.rest.clone())).unwrap_or_default();
         let is_number = rest.first().is_some_and(|token| token.is_number);
@@ -176,7 +180,7 @@ impl RuleSet {
         words: &[Token],
         below: usize,
         is_allowed: impl Fn(Strength) -> bool,
-    ) -> Option<(usize, super::pattern::Match)> {
+    ) -> Option<(usize, Match)> {
         let first = words.first()?;
         let indexed = |word: &str| self.by_first_word.get(word).map_or(&[][..], Vec::as_slice).iter().copied();
         let bare = without_joining_prefix(&first.text).unwrap_or_default();
@@ -266,16 +270,14 @@ mod tests {
             ("put eggs on my shopping list", Intent::Create, Strength::Sure, "put", "eggs"),
             ("task 3 is done", Intent::Complete, Strength::Sure, "is done", "task 3"),
             ("mark it as done please", Intent::Complete, Strength::Sure, "mark", "it"),
-            ("Buy groceries", Intent::Create, Strength::Bare, "", "groceries"),
+            ("Buy groceries", Intent::Create, Strength::Lone, "", "buy groceries"),
             ("I need to buy milk", Intent::Create, Strength::Plain, "i need to", "buy milk"),
             ("I need to delete task 5", Intent::Delete, Strength::Sure, "delete", "task 5"),
             ("תזכירי לי בבקשה לאסוף את הילדים", Intent::Create, Strength::Sure, "תזכירי לי", "בבקשה לאסוף את הילדים"),
             ("ותמחק את משימה 5", Intent::Delete, Strength::Sure, "ותמחק", "את משימה 5"),
         ] {
             let found = propose(text).unwrap_or_else(|| panic!("{text}: nothing"));
-            let trigger = if strength == Strength::Bare { found.2.clone() } else { trigger.to_owned() };
-            let rest = if strength == Strength::Bare { found.3.clone() } else { rest.to_owned() };
-            assert_eq!(found, (intent, strength, trigger, rest), "{text}");
+            assert_eq!(found, (intent, strength, trigger.to_owned(), rest.to_owned()), "{text}");
         }
     }
 }
