@@ -60,7 +60,10 @@ fn a_chain_has_a_clause_for_each_thing_that_is_wanted() {
         ("Add wash and iron the shirts", vec![(Create, "wash and iron the shirts")]),
         ("Add \"clean up and delete old files\"", vec![(Create, "\"clean up and delete old files\"")]),
         ("Add read 'War and Peace' and show my tasks", vec![(Create, "read 'War and Peace'"), (List, "my tasks")]),
-        ("remember to call mom and ask her to bring the cake", vec![(Create, "call mom and ask her to bring the cake")]),
+        (
+            "remember to call mom and ask her to bring the cake",
+            vec![(Create, "call mom and ask her to bring the cake")],
+        ),
         ("I don't need task 4 anymore, remove it", vec![(Delete, "task 4")]),
         (
             "Change task 3 title to 'Call mom' and add description 'Ask'",

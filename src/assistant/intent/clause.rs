@@ -163,7 +163,8 @@ fn begins_a_clause(
         return false;
     }
     let has_title = matches!(current.intent, Intent::Create | Intent::Update);
-    let title_has_ended = rules.classes().occurs("list", before.get(before.len().saturating_sub(2)..).unwrap_or_default());
+    let title_has_ended =
+        rules.classes().occurs("list", before.get(before.len().saturating_sub(2)..).unwrap_or_default());
     let is_list = next.intent == Intent::List && next.strength == Strength::Sure;
     !has_title
         || title_has_ended

@@ -127,19 +127,18 @@ pub(super) enum Element {
 impl Element {
     fn is(&self, token: &Token) -> bool {
         match self {
-            Self::Words { words, .. } => {
-                words.iter().any(|word| {
-                    *word == token.text
-                        || without_joining_prefix(&token.text).is_some_and(|bare| word.len() > 4 && word == bare)
-                })
-            }
+            Self::Words { words, .. } => words.iter().any(|word| {
+                *word == token.text
+                    || without_joining_prefix(&token.text).is_some_and(|bare| word.len() > 4 && word == bare)
+            }),
             Self::Number => token.is_number,
             _ => false,
         }
     }
 
     fn parse(text: &str) -> Self {
-        let name_of = |text: &str, open: &str| text.strip_prefix(open).map(|rest| rest.trim_end_matches('}').to_owned());
+        let name_of =
+            |text: &str, open: &str| text.strip_prefix(open).map(|rest| rest.trim_end_matches('}').to_owned());
         let (text, is_optional) = text.strip_suffix('?').map_or((text, false), |bare| (bare, true));
         match text {
             ".." => return Self::Gap { most: SHORT_GAP },
@@ -277,9 +276,55 @@ impl Wanted {
             Self::Anything => true,
             Self::BeginsWith(name) => classes.ends(name, words).next().is_some(),
             Self::Is(name) => classes.ends(name, words).any(|end| {
-                words.get(end..).is_some_and(|behind| behind.is_empty() || classes.ends("after", behind).next().is_some())
+                words
+                    .get(end..)
+                    .is_some_and(|behind| behind.is_empty() || classes.ends("after", behind).next().is_some())
             }),
             Self::Contains(name) => classes.occurs(name, words),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes() -> PhraseClasses {
+        let mut classes = PhraseClasses::default();
+        classes.define("ref", false);
+        ["task <n>", "it"].iter().for_each(|phrase| classes.add("ref", phrase));
+        classes.define("after", false);
+        classes.add("after", "to");
+        classes.define("list", true);
+        ["list", "to do list", "רשימה"].iter().for_each(|phrase| classes.add("list", phrase));
+        classes
+    }
+
+    fn captured(pattern: &str, text: &str) -> Option<String> {
+        let tokens = tokenise(text);
+        let matched = Pattern::parse(pattern).matches(&tokens, &classes())?;
+        Some(tokens[matched.rest].iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn a_pattern_matches_the_whole_clause() {
+        for (pattern, text, expected) in [
+            ("add|create {x}", "add buy milk", Some("buy milk")),
+            ("add {x}", "add", None),
+            ("add {x}", "please add milk", None),
+            ("add {x} to my|the? <list>", "add go to bed to my to-do list", Some("go to bed")),
+            ("add {x} to my .. <list> ...", "add eggs to my shopping list if they aren't on it", Some("eggs")),
+            ("delete {x:ref}", "delete task 3 groceries", Some("task 3 groceries")),
+            ("delete {x:ref}", "delete task groceries", None),
+            ("change {x=ref}", "change it to oat milk", Some("it to oat milk")),
+            ("change {x=ref}", "change it around", None),
+            ("delete {x~list}", "delete my old list now", Some("my old list now")),
+            ("{x} is|are done", "the dishes are done", Some("the dishes")),
+            ("show <list>", "show to do list", Some("to do list")),
+            ("מה <list>", "מה ברשימה", Some("ברשימה")),
+            ("מחק {x}", "ומחק חלב", Some("חלב")),
+        ] {
+            assert_eq!(captured(pattern, text).as_deref(), expected, "{pattern}: {text}");
         }
     }
 }

@@ -26,11 +26,7 @@ pub(super) struct Judged<'a> {
 }
 
 /// Gives every signal of a clause to `take`. One may come more than once; it counts once.
-pub(super) fn emit_signals<'a>(
-    judged: Judged<'a>,
-    rules: &RuleSet,
-    take: &mut dyn FnMut(Signal<'a>),
-) {
+pub(super) fn emit_signals<'a>(judged: Judged<'a>, rules: &RuleSet, take: &mut dyn FnMut(Signal<'a>)) {
     let Judged { words: tokens, clause, proposal } = judged;
     emit_words(tokens, take);
     for class in NOTICED {

@@ -1,9 +1,6 @@
 //! The learned weights, read once from `weights.txt`: a line per head and signal.
 
-use std::{
-    collections::HashMap,
-    sync::OnceLock,
-};
+use std::{collections::HashMap, sync::OnceLock};
 
 use super::{
     rules::RuleSet,
@@ -90,5 +87,32 @@ fn parse_weight(line: &str) -> Option<(Signal<'_>, f32)> {
 fn set(row: &mut [f32; SORTS], sort: usize, value: f32) {
     if let Some(slot) = row.get_mut(sort) {
         *slot = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_understood_and_every_sort_is_there() {
+        let mut sorts = Vec::new();
+        for line in SHIPPED_WEIGHTS.lines().filter(|line| !line.starts_with('#')) {
+            match parse_heading(line) {
+                Some((sort, _)) => sorts.push(sort),
+                None => assert!(parse_weight(line).is_some(), "{line}"),
+            }
+        }
+        assert_eq!(sorts, Sort::ALL);
+        assert!((1_000..400_000).contains(&SHIPPED_WEIGHTS.len()), "{} bytes", SHIPPED_WEIGHTS.len());
+    }
+
+    #[test]
+    fn weights_are_found_by_name() {
+        let table = WeightTable::parse("[change -0.5]\n1.25 word:add\n[list 0.1]\n2 word:add\n-1 pair:add milk\n");
+        let row = |signal: Signal<'_>| table.by_key.get(&signal.row_key()).copied().unwrap_or_default();
+        assert_eq!(row(Signal::Word("add")), [1.25, 2.0, 0.0, 0.0, 0.0]);
+        assert_eq!(row(Signal::Pair("add", "milk")), [0.0, -1.0, 0.0, 0.0, 0.0]);
+        assert_eq!((table.biases[0], row(Signal::Word("milk"))), (-0.5, [0.0; SORTS]));
     }
 }
