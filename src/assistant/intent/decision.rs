@@ -5,12 +5,12 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::{
-    clause::{Clause, cut_clauses},
+    clause::{MessageClause, cut_clauses},
     reading::{ClauseReading, Evidence, Intent, IntentContext, IntentReading, PendingQuestion},
-    rules::{Proposal, RuleSet, Strength},
+    rules::{IntentRules, Proposal, Strength},
     signal::{Judged, emit_signals},
-    token::{Token, tokenise},
-    weights::{Sort, SortScores, score_clause},
+    token::{MessageToken, tokenise},
+    weights::{ClauseSort, SortScores, score_clause},
 };
 use crate::assistant::ChatLanguage;
 
@@ -42,17 +42,17 @@ pub fn classify(message: &str, context: &IntentContext) -> IntentReading {
 }
 
 /// Cuts the message by the rules of its language; by those of the other one if these recognise nothing.
-fn read_clauses(tokens: &[Token], context: &IntentContext) -> (&'static RuleSet, Vec<Clause>) {
+fn read_clauses(tokens: &[MessageToken], context: &IntentContext) -> (&'static IntentRules, Vec<MessageClause>) {
     let other = match context.language {
         ChatLanguage::English => ChatLanguage::Hebrew,
         ChatLanguage::Hebrew => ChatLanguage::English,
     };
-    let rules = RuleSet::of(context.language);
+    let rules = IntentRules::of(context.language);
     let clauses = cut_clauses(tokens, rules);
     if clauses.iter().all(|clause| clause.proposal.is_none()) {
-        let others = cut_clauses(tokens, RuleSet::of(other));
+        let others = cut_clauses(tokens, IntentRules::of(other));
         if others.iter().any(|clause| clause.proposal.is_some()) {
-            return (RuleSet::of(other), others);
+            return (IntentRules::of(other), others);
         }
     }
     (rules, clauses)
@@ -69,9 +69,9 @@ fn main_clause(intents: impl Iterator<Item = Intent> + Clone) -> usize {
 
 fn read_clause(
     message: &str,
-    tokens: &[Token],
-    clause: &Clause,
-    rules: &RuleSet,
+    tokens: &[MessageToken],
+    clause: &MessageClause,
+    rules: &IntentRules,
     context: &IntentContext,
 ) -> Option<ClauseReading> {
     let words = tokens.get(clause.words.clone())?;
@@ -97,7 +97,7 @@ fn answers_question(proposal: &Proposal, context: &IntentContext) -> bool {
     proposal.is_imperative() && context.pending != PendingQuestion::Nothing
 }
 
-fn decide(judged: Judged<'_>, rules: &RuleSet, context: &IntentContext) -> (Intent, f64, Evidence) {
+fn decide(judged: Judged<'_>, rules: &IntentRules, context: &IntentContext) -> (Intent, f64, Evidence) {
     if let Some(proposal) = judged.proposal.filter(|proposal| stands_by_itself(proposal, judged.clause, context)) {
         let evidence = if proposal.is_imperative() { Evidence::Imperative } else { Evidence::Keyword };
         return (proposal.intent, SURE, evidence);
@@ -111,7 +111,7 @@ fn decide(judged: Judged<'_>, rules: &RuleSet, context: &IntentContext) -> (Inte
         Strength::Bare | Strength::Lone => (KEEP_IMPERATIVE, Evidence::Imperative),
         Strength::Sure | Strength::Plain => (KEEP_KEYWORD, Evidence::Keyword),
     };
-    let confidence = probability(&scores, Sort::Change);
+    let confidence = probability(&scores, ClauseSort::Change);
     if confidence >= least {
         (proposal.intent, confidence, evidence)
     } else {
@@ -119,24 +119,28 @@ fn decide(judged: Judged<'_>, rules: &RuleSet, context: &IntentContext) -> (Inte
     }
 }
 
-/// Returns whether the weights are not asked: the pattern is sure, or a number of the list that was just shown is named.
-fn stands_by_itself(proposal: &Proposal, words: &[Token], context: &IntentContext) -> bool {
-    let names_a_position = words.get(proposal.rest.start).is_some_and(|token| token.is_number);
+/// Returns whether the weights are not asked: the pattern is sure, a title is given in quotation marks, or a number of the
+/// list that was just shown.
+fn stands_by_itself(proposal: &Proposal, words: &[MessageToken], context: &IntentContext) -> bool {
+    let rest = words.get(proposal.rest.clone()).unwrap_or_default();
+    let names_a_position = rest.first().is_some_and(|token| token.is_number);
+    let is_quoted = !rest.is_empty() && rest.iter().all(|token| token.is_quoted);
     matches!(proposal.strength, Strength::Sure | Strength::Lone)
+        || (is_quoted && proposal.intent.is_change())
         || (context.list_was_shown && proposal.intent != Intent::Create && names_a_position)
 }
 
-fn probability(scores: &SortScores, sort: Sort) -> f64 {
+fn probability(scores: &SortScores, sort: ClauseSort) -> f64 {
     scores.get(sort as usize).copied().unwrap_or_default()
 }
 
 /// Returns the most probable intent that changes nothing, with its share.
 fn choose_without_change(scores: &SortScores) -> (Intent, f64) {
     let choices = [
-        (Intent::Unclear, Sort::Unclear),
-        (Intent::List, Sort::List),
-        (Intent::Help, Sort::Help),
-        (Intent::Greeting, Sort::Greeting),
+        (Intent::Unclear, ClauseSort::Unclear),
+        (Intent::List, ClauseSort::List),
+        (Intent::Help, ClauseSort::Help),
+        (Intent::Greeting, ClauseSort::Greeting),
     ];
     let mut best = (Intent::Unclear, 0.0);
     let mut total = f64::MIN_POSITIVE;
@@ -152,7 +156,7 @@ fn choose_without_change(scores: &SortScores) -> (Intent, f64) {
 
 /// Returns where these words stand in the message. What closes a quotation or a bracket behind the last one, and opens
 /// it before the first, belongs to them.
-fn place(message: &str, words: &[Token], range: Range<usize>) -> Range<usize> {
+fn place(message: &str, words: &[MessageToken], range: Range<usize>) -> Range<usize> {
     let from = words.get(range.start).map(|token| token.place.start);
     let last = range.end.checked_sub(1).and_then(|last| words.get(last)).map(|token| token.place.end);
     let (Some(start), Some(end), true) = (from, last, range.start < range.end) else {
@@ -185,7 +189,7 @@ pub struct ClauseSignals {
 pub fn clause_signals(message: &str, context: &IntentContext) -> ClauseSignals {
     let tokens = tokenise(message);
     let (rules, clauses) = read_clauses(&tokens, context);
-    let intent = |clause: &Clause| clause.proposal.as_ref().map_or(Intent::Unclear, |proposal| proposal.intent);
+    let intent = |clause: &MessageClause| clause.proposal.as_ref().map_or(Intent::Unclear, |proposal| proposal.intent);
     let main = clauses.get(main_clause(clauses.iter().map(intent)));
     let proposal = main.and_then(|clause| clause.proposal.as_ref());
     let words = |from: usize| main.and_then(|clause| tokens.get(from..clause.words.end)).unwrap_or_default();

@@ -7,14 +7,14 @@ use std::{
 };
 
 use super::{
-    pattern::{Match, Pattern, PhraseClasses, without_joining_prefix},
+    pattern::{PatternMatch, PhraseClasses, PhrasePattern, without_joining_prefix},
     reading::Intent,
-    token::Token,
+    token::MessageToken,
 };
 use crate::assistant::ChatLanguage;
 
-static ENGLISH: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::parse(include_str!("english.txt")));
-static HEBREW: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::parse(include_str!("hebrew.txt")));
+static ENGLISH: LazyLock<IntentRules> = LazyLock::new(|| IntentRules::parse(include_str!("english.txt")));
+static HEBREW: LazyLock<IntentRules> = LazyLock::new(|| IntentRules::parse(include_str!("hebrew.txt")));
 
 /// So many courtesies in a row are taken off.
 const MAX_COURTESIES: usize = 5;
@@ -56,24 +56,24 @@ impl Proposal {
 }
 
 #[derive(Debug)]
-struct Section {
+struct RuleSection {
     intent: Intent,
     strength: Strength,
 }
 
 /// The rules of one language.
 #[derive(Debug, Default)]
-pub(super) struct RuleSet {
+pub(super) struct IntentRules {
     classes: PhraseClasses,
-    sections: Vec<Section>,
+    sections: Vec<RuleSection>,
     /// Each with the number of its section, in the order of the file.
-    patterns: Vec<(usize, Pattern)>,
+    patterns: Vec<(usize, PhrasePattern)>,
     by_first_word: HashMap<String, Vec<usize>>,
     /// Patterns that can begin with any word.
     unindexed: Vec<usize>,
 }
 
-impl RuleSet {
+impl IntentRules {
     pub(super) fn of(language: ChatLanguage) -> &'static Self {
         match language {
             ChatLanguage::English => &ENGLISH,
@@ -88,7 +88,7 @@ impl RuleSet {
             if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 heading = rules.open_section(name);
             } else if heading.is_empty() {
-                rules.patterns.push((rules.sections.len().saturating_sub(1), Pattern::parse(line)));
+                rules.patterns.push((rules.sections.len().saturating_sub(1), PhrasePattern::parse(line)));
             } else {
                 line.split(", ").for_each(|phrase| rules.classes.add(&heading, phrase));
             }
@@ -107,7 +107,7 @@ impl RuleSet {
                 "lone" => Strength::Lone,
                 _ => Strength::Bare,
             };
-            self.sections.push(Section { intent, strength });
+            self.sections.push(RuleSection { intent, strength });
             return String::new();
         }
         let name = heading.strip_prefix("class ").unwrap_or(heading);
@@ -135,14 +135,14 @@ impl RuleSet {
     }
 
     /// Returns the number of words of the longest joiner at the beginning of these words.
-    pub(super) fn joiner_length(&self, tokens: &[Token]) -> usize {
+    pub(super) fn joiner_length(&self, tokens: &[MessageToken]) -> usize {
         self.classes.ends("join", tokens).next().unwrap_or(0)
     }
 
     /// Returns what the first pattern that matches proposes: with courtesies taken off, and without.
-    pub(super) fn propose(&self, tokens: &[Token]) -> Option<Proposal> {
+    pub(super) fn propose(&self, tokens: &[MessageToken]) -> Option<Proposal> {
         let end = self.end_without_courtesies(tokens);
-        let mut best: Option<(usize, usize, Match)> = None;
+        let mut best: Option<(usize, usize, PatternMatch)> = None;
         for (start, only_sure) in self.verb_places(tokens.get(..end).unwrap_or_default()) {
             let is_bare_place = start == 0 && end == tokens.len();
             let words = tokens.get(start..end).unwrap_or_default();
@@ -160,7 +160,7 @@ impl RuleSet {
         let section = self.sections.get(self.patterns.get(number)?.0)?;
         if matches!(section.strength, Strength::Bare | Strength::Lone) && section.intent.is_change() {
             // The verb belongs to the title.
-            matched = Match { trigger: 0..0, rest: 0..matched.rest.end };
+            matched = PatternMatch { trigger: 0..0, rest: 0..matched.rest.end };
         }
         let shift = |range: Range<usize>| range.start + start..range.end + start;
         let rest = tokens.get(shift(matched.rest.clone())).unwrap_or_default();
@@ -177,10 +177,10 @@ impl RuleSet {
     /// Returns the first pattern before `below` that matches all the words.
     fn first_match(
         &self,
-        words: &[Token],
+        words: &[MessageToken],
         below: usize,
         is_allowed: impl Fn(Strength) -> bool,
-    ) -> Option<(usize, Match)> {
+    ) -> Option<(usize, PatternMatch)> {
         let first = words.first()?;
         let indexed = |word: &str| self.by_first_word.get(word).map_or(&[][..], Vec::as_slice).iter().copied();
         let bare = without_joining_prefix(&first.text).unwrap_or_default();
@@ -200,7 +200,7 @@ impl RuleSet {
 
     /// Returns where the verb may stand: at the beginning, and behind each courtesy. The flag says that "I need to"
     /// or the like stands before, which makes a new task of everything that is not surely something else.
-    fn verb_places(&self, tokens: &[Token]) -> Vec<(usize, bool)> {
+    fn verb_places(&self, tokens: &[MessageToken]) -> Vec<(usize, bool)> {
         let mut places = vec![(0, false)];
         let (mut at, mut needs) = (0, false);
         for _ in 0..MAX_COURTESIES {
@@ -216,7 +216,7 @@ impl RuleSet {
     }
 
     /// Returns the number of words without the courtesies at the end.
-    fn end_without_courtesies(&self, tokens: &[Token]) -> usize {
+    fn end_without_courtesies(&self, tokens: &[MessageToken]) -> usize {
         let mut end = tokens.len();
         for _ in 0..MAX_COURTESIES {
             let shorter = (1..=3.min(end.saturating_sub(1))).rev().find(|length| {
@@ -254,7 +254,7 @@ mod tests {
 
     fn propose(text: &str) -> Option<(Intent, Strength, String, String)> {
         let tokens = tokenise(text);
-        let rules = RuleSet::of(ChatLanguage::detect(text, ChatLanguage::English));
+        let rules = IntentRules::of(ChatLanguage::detect(text, ChatLanguage::English));
         let proposal = rules.propose(&tokens)?;
         let words =
             |range: Range<usize>| tokens[range].iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ");

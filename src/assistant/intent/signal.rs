@@ -2,8 +2,8 @@
 
 use super::{
     pattern::without_any_prefix,
-    rules::{Proposal, RuleSet, Strength},
-    token::Token,
+    rules::{IntentRules, Proposal, Strength},
+    token::MessageToken,
 };
 use crate::reading::Signal;
 
@@ -19,14 +19,14 @@ const NOTICED: [&str; 6] = ["task", "list", "ref", "done", "status", "elsewhere"
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Judged<'a> {
     /// The words of the clause, and those before it that belong to no other.
-    pub(super) words: &'a [Token],
+    pub(super) words: &'a [MessageToken],
     /// The words of the clause.
-    pub(super) clause: &'a [Token],
+    pub(super) clause: &'a [MessageToken],
     pub(super) proposal: Option<&'a Proposal>,
 }
 
 /// Gives every signal of a clause to `take`. One may come more than once; it counts once.
-pub(super) fn emit_signals<'a>(judged: Judged<'a>, rules: &RuleSet, take: &mut dyn FnMut(Signal<'a>)) {
+pub(super) fn emit_signals<'a>(judged: Judged<'a>, rules: &IntentRules, take: &mut dyn FnMut(Signal<'a>)) {
     let Judged { words: tokens, clause, proposal } = judged;
     emit_words(tokens, take);
     for class in NOTICED {
@@ -66,7 +66,7 @@ pub(super) fn emit_signals<'a>(judged: Judged<'a>, rules: &RuleSet, take: &mut d
     }
 }
 
-fn emit_words<'a>(tokens: &'a [Token], take: &mut dyn FnMut(Signal<'a>)) {
+fn emit_words<'a>(tokens: &'a [MessageToken], take: &mut dyn FnMut(Signal<'a>)) {
     let (mut before, mut last) = ("", "^");
     let words = tokens.iter().flat_map(|token| {
         let word = if token.is_number { NUMBER } else { token.text.as_str() };
