@@ -22,6 +22,7 @@ pub mod reading;
 pub mod reflection;
 pub mod reply;
 pub mod request;
+pub mod response;
 pub mod run;
 pub mod secret;
 pub mod since;
@@ -55,6 +56,7 @@ pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
 pub use reflection::{MessageFate, MessageOutcome, Reflection, ReflectionKind, RunFeedback};
 pub use reply::ReplyJson;
 pub use request::RequestKind;
+pub use response::{DeclinedPeriod, InvitationAnswer, NamedMoment, Wish};
 pub use run::{
     Change, Checkpoint, CheckpointRow, ContextDoc, ConversationEnd, EventChange, Move, MovedDeadline, NewRun, NodeName,
     RecordedReply, RunKind, RunRecord, RunRow, RunState, RunStatus, TaskNote, TaskUpdate, WrittenField,

@@ -23,7 +23,7 @@ mod zone;
 
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
-use crate::model::{Instant, Me};
+use crate::model::{Instant, Me, NamedMoment};
 
 pub(super) use due::DueDate;
 use expression::{NamedTime, Parser};
@@ -95,6 +95,17 @@ pub(super) fn find_typed_due_date(plain: &str, base: &ReferenceTime<'_>) -> Opti
 /// The start of the time that a text names which is an expression of time and nothing else.
 pub(super) fn find_start(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     parse_alone(plain, base).filter(|found| found.span.grain != Grain::Unsure).map(|found| found.span.start)
+}
+
+/// The day and the hour of an expression of time; none for a stretch that is longer than a day.
+pub(super) fn find_moment(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedMoment> {
+    let found = parse_alone(plain, base).filter(|found| found.part.is_none())?;
+    let day = found.has_day.then(|| found.span.start.date());
+    match found.span.grain {
+        Grain::Moment => Some(NamedMoment { day, time: Some(found.span.start.time()) }),
+        Grain::Day => Some(NamedMoment { day, time: None }),
+        _ => None,
+    }
 }
 
 fn parse_alone(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedTime> {
