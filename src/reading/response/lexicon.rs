@@ -25,6 +25,13 @@ text_enum! {
     }
 }
 
+impl Meaning {
+    /// Returns whether a phrase of this meaning quotes a text.
+    pub(super) const fn is_text(self) -> bool {
+        matches!(self, Self::Append | Self::Say | Self::SayNot)
+    }
+}
+
 /// The phrases and words of one language.
 pub(super) struct ResponseLexicon {
     /// The phrases, each with its meaning, in the order in which they are tried.

@@ -39,20 +39,28 @@ pub fn read_response(typed: &str, me: &Me, now: Instant) -> Option<Vec<Wish>> {
     wishes.or_else(|| reader.read_refusal_with_reason())
 }
 
-/// Returns whether the wishes can be carried out together: one of a kind, and none beside one that sends nothing now.
+/// Returns whether the wishes can be carried out together: no two of a kind, and either all about the message that waits,
+/// or all about another text.
 fn are_compatible(wishes: &[Wish]) -> bool {
-    let is_alone = |wish: &Wish| matches!(wish, Wish::SendNothing | Wish::AskLater { .. });
-    let is_answer = |wish: &Wish| matches!(wish, Wish::Answer { .. });
-    let is_about_text = |wish: &Wish| matches!(wish, Wish::Say { .. });
-    let mut kinds: Vec<_> = wishes.iter().map(std::mem::discriminant).collect();
-    kinds.dedup();
-    let is_one_of_a_kind = (1..kinds.len()).all(|at| !kinds.get(..at).unwrap_or_default().contains(kinds.get(at).unwrap_or(&kinds[0])));
-    wishes.len() == 1
-        || is_one_of_a_kind
-            && kinds.len() == wishes.len()
-            && !wishes.iter().any(is_alone)
-            && (!wishes.iter().any(is_answer) || wishes.iter().all(|wish| is_answer(wish) || is_about_text(wish)))
-            && (!wishes.iter().any(is_about_text) || wishes.iter().all(|wish| is_answer(wish) || is_about_text(wish)))
+    let has_two_of_a_kind = wishes.iter().enumerate().any(|(at, wish)| {
+        wishes.iter().skip(at + 1).any(|other| std::mem::discriminant(wish) == std::mem::discriminant(other))
+    });
+    let is_other_text = |wish: &Wish| matches!(wish, Wish::Answer { .. } | Wish::Say { .. });
+    let is_change = |wish: &Wish| {
+        matches!(wish, Wish::Move(_) | Wish::Place { .. } | Wish::SendTo { .. } | Wish::Append { .. } | Wish::Shorten)
+    };
+    wishes.len() == 1 || !has_two_of_a_kind && (wishes.iter().all(is_other_text) || wishes.iter().all(is_change))
+}
+
+/// Which phrases a part of a response is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PhraseKind {
+    /// Those that quote a text.
+    Text,
+    /// All others.
+    Instruction,
+    /// All that have a word of their own. A time alone may belong to a text.
+    WithWords,
 }
 
 /// The words of one response.
@@ -72,7 +80,11 @@ impl ResponseReader<'_> {
         self.boundaries(from, to).find_map(|(end, next)| {
             let first = self.read_one(from, end)?;
             let mut wishes = self.read(next, to)?;
-            wishes.insert(0, first);
+            // "Too long, make it shorter" is one wish, and "not now, ask me tomorrow" is the more exact one.
+            let says_the_same = |wish: &Wish| *wish == first || matches!((&first, wish), (Wish::AskLater { at: None }, Wish::AskLater { .. }));
+            if !wishes.iter().any(says_the_same) {
+                wishes.insert(0, first);
+            }
             Some(wishes)
         })
     }
@@ -95,17 +107,22 @@ impl ResponseReader<'_> {
 
     /// Reads a part of the words as one wish, also without what is said out of courtesy.
     fn read_one(&self, from: usize, to: usize) -> Option<Wish> {
-        self.frames(from, to).into_iter().find_map(|(from, to)| self.match_phrases(from, to, false))
+        let plain = self.frames(from, to, "tail").into_iter().rev();
+        let mut instruction = plain.map(|(from, to)| self.match_phrases(from, to, PhraseKind::Instruction));
+        let texts = || self.frames(from, to, "courtesy").into_iter().rev();
+        let text = || texts().find_map(|(from, to)| self.match_phrases(from, to, PhraseKind::Text));
+        instruction.find_map(|wish| wish).or_else(text)
     }
 
-    /// Returns the part itself, and the part without the words in front of and behind it that carry no meaning.
-    fn frames(&self, from: usize, to: usize) -> Vec<(usize, usize)> {
+    /// Returns the part itself, and then the part without ever more words in front of it and behind it that carry no
+    /// meaning.
+    fn frames(&self, from: usize, to: usize, tail: &str) -> Vec<(usize, usize)> {
         let mut starts = vec![from];
         let mut ends = vec![to];
         while let Some(next) = starts.last().and_then(|at| self.skip_listed("head", *at, to)) {
             starts.push(next);
         }
-        while let Some(next) = ends.last().and_then(|at| self.skip_listed_back("tail", from, *at)) {
+        while let Some(next) = ends.last().and_then(|at| self.skip_listed_back(tail, from, *at)) {
             ends.push(next);
         }
         starts.iter().flat_map(|from| ends.iter().map(|to| (*from, *to))).filter(|(from, to)| from < to).collect()
@@ -115,7 +132,9 @@ impl ResponseReader<'_> {
         let length = |entry: &&str| {
             let count = entry.split(' ').count();
             let matches = entry.split(' ').enumerate().all(|(nth, word)| {
-                self.words.get(from + nth).is_some_and(|typed| from + nth < to && typed.plain == word)
+                let (word, needs_comma) = word.strip_suffix(',').map_or((word, false), |word| (word, true));
+                let typed = self.words.get(from + nth).filter(|_| from + nth < to);
+                typed.is_some_and(|typed| typed.plain == word && (typed.ends_phrase || !needs_comma))
             });
             matches.then_some(count)
         };
@@ -134,27 +153,25 @@ impl ResponseReader<'_> {
         all.filter_map(|entry| length(&entry)).min()
     }
 
-    /// Compares a part of the words with every phrase. `strict` leaves out the phrases that have no word of their own.
-    fn match_phrases(&self, from: usize, to: usize, strict: bool) -> Option<Wish> {
-        for lexicon in ResponseLexicon::all() {
-            for (meaning, phrase) in &lexicon.phrases {
-                if strict && !phrase.has_words() {
-                    continue;
-                }
-                let wish = phrase.capture(self.words, from, to).and_then(|captures| self.understand(*meaning, &captures, lexicon));
-                if wish.is_some() {
-                    return wish;
-                }
-            }
-        }
-        None
+    /// Compares a part of the words with every phrase of a kind.
+    fn match_phrases(&self, from: usize, to: usize, kind: PhraseKind) -> Option<Wish> {
+        ResponseLexicon::all().iter().find_map(|lexicon| {
+            let phrases = lexicon.phrases.iter().filter(|(meaning, phrase)| match kind {
+                PhraseKind::Text => meaning.is_text(),
+                PhraseKind::Instruction => !meaning.is_text(),
+                PhraseKind::WithWords => phrase.has_words(),
+            });
+            phrases.into_iter().find_map(|(meaning, phrase)| {
+                let captures = phrase.capture(self.words, from, to)?;
+                self.understand(*meaning, &captures, lexicon)
+            })
+        })
     }
 
     /// Returns the wish that a phrase of this meaning stands for; none if something else is in its open places.
     fn understand(&self, meaning: Meaning, captures: &Captures, lexicon: &ResponseLexicon) -> Option<Wish> {
         let find = |slot: Slot| captures.iter().find(|capture| capture.slot == slot);
-        if let Some(whom) = find(Slot::Whom).filter(|whom| !self.is_somebody(whom, lexicon)) {
-            debug_assert_eq!(whom.slot, Slot::Whom);
+        if find(Slot::Whom).is_some_and(|whom| !self.is_somebody(whom, lexicon)) {
             return None;
         }
         let period = match find(Slot::Period) {
@@ -230,7 +247,9 @@ impl ResponseReader<'_> {
             && !self.words.get(person.first..person.end)?.iter().rev().skip(1).any(|word| word.ends_phrase);
         // An hour or an amount is no name.
         let is_name = named.contains('@') || !named.contains(|c: char| c.is_ascii_digit());
-        (fits && is_name).then(|| named.to_owned())
+        let is_other_word = |word: &TypedWord| ResponseLexicon::all().iter().any(|known| known.has("no_name", &word.plain));
+        let has_other_word = self.words.get(person.first..person.end)?.iter().any(is_other_word);
+        (fits && is_name && !has_other_word).then(|| named.to_owned())
     }
 
     /// Returns what the recipient is to be told. A text in which another instruction stands is none.
@@ -239,6 +258,11 @@ impl ResponseReader<'_> {
         let text = self.text_of(place);
         if let Some(quoted) = statement::unquote(text) {
             return Some(quoted.to_owned());
+        }
+        // What stands behind a colon is meant to the letter.
+        let before = place.first.checked_sub(1).and_then(|at| self.words.get(at));
+        if before.is_some_and(|word| word.plain.ends_with(':')) {
+            return Some(text.to_owned());
         }
         let holds_instruction =
             self.boundaries(place.first, place.end).any(|(_, next)| self.holds_instruction(next, place.end));
@@ -254,10 +278,10 @@ impl ResponseReader<'_> {
 
     /// Returns whether these words are an instruction of their own, as in "tell her I am ill and move it to Friday".
     fn holds_instruction(&self, from: usize, to: usize) -> bool {
-        self.frames(from, to).into_iter().any(|(from, to)| {
+        self.frames(from, to, "tail").into_iter().any(|(from, to)| {
             let first = self.words.get(from).map_or("", |word| word.plain.as_str());
             let is_command = ResponseLexicon::all().iter().any(|lexicon| lexicon.has("commands", first));
-            self.match_phrases(from, to, true).is_some() || is_command
+            self.match_phrases(from, to, PhraseKind::WithWords).is_some() || is_command
         })
     }
 
