@@ -6,7 +6,6 @@
 //! A mail's words never decide what the program may do; they only decide what is offered to the person.
 
 mod conversation;
-mod date;
 #[cfg(test)]
 mod german_tests;
 mod language;

@@ -4,11 +4,11 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    date::ReferenceTime,
     language::Language,
     learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
+use crate::date::ReferenceTime;
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, SentenceScores, TaskKind, WarningKind, reading::NoTask};
 use crate::reading::{
     mail::{

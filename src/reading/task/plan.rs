@@ -2,10 +2,10 @@
 //!
 //! Owns how a task is filled. Whether there is one was decided before.
 
+use crate::date::{self, DueDate, ReferenceTime};
 use crate::model::{ExtractedTask, Instant, Mail, TaskKind};
 use crate::reading::{
     conversation::says,
-    date::{self, DueDate, ReferenceTime},
     language::Language,
     lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,

@@ -18,29 +18,29 @@ const END_OF_EVENING: u32 = 21;
 
 /// A deadline as precise as the mail was, and the instant it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::reading) struct DueDate {
-    pub(in crate::reading) deadline: String,
-    pub(in crate::reading) at: Instant,
+pub struct DueDate {
+    pub deadline: String,
+    pub at: Instant,
     /// Said with "by", "until", "due": a limit rather than just a day.
-    pub(in crate::reading) is_limit: bool,
+    pub is_limit: bool,
     /// A day or an hour that is not the day of something else; a week or month is vague.
-    pub(in crate::reading) is_clear: bool,
+    pub is_clear: bool,
     /// The sentence names no other day.
-    pub(in crate::reading) is_only_day: bool,
+    pub is_only_day: bool,
 }
 
 impl DueDate {
     /// The one that tells more about when something is wanted, the first of equals.
-    pub(in crate::reading) fn clearer(self, other: Self) -> Self {
+    pub fn clearer(self, other: Self) -> Self {
         let rank = |due: &Self| (due.is_limit, due.is_clear);
         if rank(&other) > rank(&self) { other } else { self }
     }
 
-    pub(in crate::reading) fn weekday(&self) -> Option<Weekday> {
+    pub fn weekday(&self) -> Option<Weekday> {
         self.day().parse::<NaiveDate>().ok().map(|day| day.weekday())
     }
 
-    pub(in crate::reading) fn day(&self) -> &str {
+    pub fn day(&self) -> &str {
         self.deadline.split('T').next().unwrap_or_default()
     }
 }

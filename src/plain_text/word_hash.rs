@@ -6,30 +6,30 @@
 
 /// Bytes of one sort in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reading) struct HashedToken {
-    pub(in crate::reading) start: usize,
-    pub(in crate::reading) end: usize,
+pub struct HashedToken {
+    pub start: usize,
+    pub end: usize,
     /// Made of its letters; two words seldom share one.
-    pub(in crate::reading) hash: u64,
+    pub hash: u64,
 }
 
 impl HashedToken {
     /// The number of two words in a row.
     #[inline]
-    pub(super) fn hash_with(&self, next: &HashedToken) -> u64 {
+    pub fn hash_with(&self, next: &HashedToken) -> u64 {
         self.hash.rotate_left(29) ^ next.hash
     }
 }
 
 /// Runs of ASCII letters and digits.
 #[inline]
-pub(super) fn tokenise_ascii(plain: &str) -> impl Iterator<Item = HashedToken> {
+pub fn tokenise_ascii(plain: &str) -> impl Iterator<Item = HashedToken> {
     tokenise_by(plain, |byte| byte.is_ascii_alphanumeric())
 }
 
 /// Runs of bytes of one sort.
 #[inline]
-pub(in crate::reading) fn tokenise_by(plain: &str, is_part: impl Fn(&u8) -> bool) -> impl Iterator<Item = HashedToken> {
+pub fn tokenise_by(plain: &str, is_part: impl Fn(&u8) -> bool) -> impl Iterator<Item = HashedToken> {
     let bytes = plain.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -47,12 +47,12 @@ pub(in crate::reading) fn tokenise_by(plain: &str, is_part: impl Fn(&u8) -> bool
 
 /// The number of a word, whatever it is made of.
 #[inline]
-pub(in crate::reading) fn hash_word(word: &str) -> u64 {
+pub fn hash_word(word: &str) -> u64 {
     word.bytes().fold(0, extend_hash)
 }
 
 #[inline]
-pub(in crate::reading) fn extend_hash(hash: u64, byte: u8) -> u64 {
+pub fn extend_hash(hash: u64, byte: u8) -> u64 {
     hash.rotate_left(7) ^ u64::from(byte)
 }
 

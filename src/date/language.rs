@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use hashbrown::HashSet;
 
 use super::term::{Lead, Term};
-use crate::reading::lexicon::word_hash::hash_word;
+use crate::plain_text::word_hash::hash_word;
 
 /// What a word or phrase means for times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

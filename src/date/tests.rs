@@ -4,7 +4,7 @@ use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
 
 use super::*;
-use crate::reading::sentence::text::normalise;
+use crate::plain_text::normalise;
 
 pub(crate) fn me(zone: Tz) -> Me {
     let time = |hour| NaiveTime::from_hms_opt(hour, 0, 0).unwrap();

@@ -16,7 +16,7 @@ mod period;
 mod span;
 mod term;
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 mod time_word;
 mod token;
 mod zone;
@@ -25,7 +25,7 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
 use crate::model::{Instant, Me, NamedMoment};
 
-pub(super) use due::DueDate;
+pub use due::DueDate;
 use expression::{NamedTime, Parser};
 use span::Grain;
 
@@ -36,7 +36,7 @@ const LONGEST_TYPED: usize = 80;
 
 /// What relative words count from.
 #[derive(Debug, Clone)]
-pub(super) struct ReferenceTime<'a> {
+pub struct ReferenceTime<'a> {
     at: Instant,
     local: NaiveDateTime,
     me: &'a Me,
@@ -45,19 +45,19 @@ pub(super) struct ReferenceTime<'a> {
 }
 
 impl<'a> ReferenceTime<'a> {
-    pub(super) fn new(at: Instant, me: &'a Me) -> Self {
+    pub fn new(at: Instant, me: &'a Me) -> Self {
         let american = me.time_zone.name().starts_with("America/") || me.time_zone.name().starts_with("US/");
         let english = me.languages.first().is_none_or(|language| language.starts_with("en"));
         Self { at, local: at.utc().with_timezone(&me.time_zone).naive_local(), me, month_first: american && english }
     }
 
     /// From when the mail was written.
-    pub(super) fn hours_until(&self, at: Instant) -> f64 {
+    pub fn hours_until(&self, at: Instant) -> f64 {
         self.at.hours_until(at)
     }
 
     /// The same person at the beginning of the next day.
-    pub(super) fn next_midnight(&self) -> Option<Self> {
+    pub fn next_midnight(&self) -> Option<Self> {
         let day = self.today().succ_opt()?;
         let midnight = self.me.time_zone.from_local_datetime(&day.and_time(NaiveTime::MIN)).earliest()?;
         Some(Self { at: Instant::new(midnight.to_utc())?, local: day.and_time(NaiveTime::MIN), ..*self })
@@ -75,7 +75,7 @@ impl<'a> ReferenceTime<'a> {
 }
 
 /// The time a sentence names that matters most to who is asked: a limit before a day, and either before a week.
-pub(super) fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
+pub fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
     if !time_word::may_name_a_time(plain) {
         return None;
     }
@@ -85,7 +85,7 @@ pub(super) fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<Due
 }
 
 /// The time that a person typed, as a deadline: the text as a whole, or else the time it names.
-pub(super) fn find_typed_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
+pub fn find_typed_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
     match parse_alone(plain, base) {
         Some(found) => due::choose(&[found], base),
         None => find_due_date(plain, base),
@@ -93,7 +93,7 @@ pub(super) fn find_typed_due_date(plain: &str, base: &ReferenceTime<'_>) -> Opti
 }
 
 /// The start of the time that a text names which is an expression of time and nothing else.
-pub(super) fn find_start(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
+pub fn find_start(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     parse_alone(plain, base).filter(|found| found.span.grain != Grain::Unsure).map(|found| found.span.start)
 }
 

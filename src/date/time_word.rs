@@ -1,7 +1,7 @@
 //! Whether a sentence holds a word or a figure of time at all.
 
 use super::language::may_be_word_of_time;
-use crate::reading::lexicon::word_hash::tokenise_by;
+use crate::plain_text::word_hash::tokenise_by;
 
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. What is written in other
 /// letters than the English is always read.
