@@ -98,7 +98,7 @@ pub fn find_start(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime
 }
 
 /// The day and the hour of an expression of time; none for a stretch that is longer than a day.
-pub(super) fn find_moment(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedMoment> {
+pub fn find_moment(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedMoment> {
     let found = parse_alone(plain, base).filter(|found| found.part.is_none())?;
     let day = found.has_day.then(|| found.span.start.date());
     match found.span.grain {

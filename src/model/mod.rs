@@ -38,6 +38,7 @@ pub use action::{
 pub use actor::Actor;
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
+    StepInstruction,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};

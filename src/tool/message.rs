@@ -60,12 +60,7 @@ impl OutgoingMessage<'_> {
         let (builder, attachments) = match self.calendar {
             None => (builder.text_body(self.body.clone()), Vec::new()),
             Some((method, text)) => {
-                let shown = Attachment {
-                    name: INVITE_FILE.into(),
-                    content_type: "text/calendar".into(),
-                    size: text.len() as u64,
-                    sha256: sha256_hex(text.as_bytes()),
-                };
+                let shown = describe_calendar_part(&text);
                 (builder.body(body_with_calendar(input.idempotency_key, &self.body, method, text)), vec![shown])
             }
         };
@@ -109,6 +104,16 @@ fn body_with_calendar(token: &str, body: &str, method: &'static str, calendar: S
     let invite = MimePart::new(kind, calendar.into_bytes()).attachment(INVITE_FILE);
     let text = ContentType::new("text/plain").attribute("charset", "utf-8");
     MimePart::new(mixed, vec![MimePart::new(text, body.to_owned()), invite])
+}
+
+/// Returns a calendar part as the attachment that a person is shown.
+fn describe_calendar_part(text: &str) -> Attachment {
+    Attachment {
+        name: INVITE_FILE.into(),
+        content_type: "text/calendar".into(),
+        size: text.len() as u64,
+        sha256: sha256_hex(text.as_bytes()),
+    }
 }
 
 /// Returns the domain of the sender, for ids.
@@ -165,6 +170,27 @@ pub fn rewrite_message(
     text: &str,
     now: Instant,
 ) -> Result<ComposedMessage, ToolError> {
+    let new = ComposedMessage { subject: subject.to_owned(), body: text.to_owned(), ..message.clone() };
+    recompose(message, new, calendar_text(message), token, now)
+}
+
+/// Returns the calendar part of a message that this program composed; none without one.
+pub(super) fn calendar_text(message: &ComposedMessage) -> Option<String> {
+    let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes())?;
+    let mut parts = parsed.attachments();
+    let part = parts.find(|part| part.content_type().is_some_and(|kind| kind.ctype() == "text"))?;
+    Some(String::from_utf8_lossy(part.contents()).into_owned())
+}
+
+/// Returns the new message with its bytes, under the headers of the old one. The ids and the date are those of the new
+/// action.
+pub(super) fn recompose(
+    message: &ComposedMessage,
+    new: ComposedMessage,
+    calendar: Option<String>,
+    token: &str,
+    now: Instant,
+) -> Result<ComposedMessage, ToolError> {
     let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes());
     let parsed = parsed.ok_or_else(|| ToolError("the message cannot be read".into()))?;
     let from = parsed.from().and_then(|from| from.first());
@@ -173,29 +199,28 @@ pub fn rewrite_message(
     let host = own.rsplit_once('@').map_or("localhost", |(_, host)| host).to_owned();
     let mut builder = MessageBuilder::new()
         .from(header_address(&name, &own))
-        .to(header_addresses(&message.to))
-        .header("Subject", subject_field(subject))
+        .to(header_addresses(&new.to))
+        .header("Subject", subject_field(&new.subject))
         .date(now.utc().timestamp())
         .message_id(format!("{token}@{host}"))
         .header("X-Adjutant-Action", Raw::new(token.to_owned()));
-    if !message.cc.is_empty() {
-        builder = builder.cc(header_addresses(&message.cc));
+    if !new.cc.is_empty() {
+        builder = builder.cc(header_addresses(&new.cc));
     }
     for header in ["In-Reply-To", "References"] {
         if let Some(value) = parsed.header_raw(header) {
             builder = builder.header(header, Raw::new(value.trim().to_owned()));
         }
     }
-    let calendar = parsed.attachments().find(|part| part.content_type().is_some_and(|kind| kind.ctype() == "text"));
-    let builder = match calendar {
-        Some(part) => {
-            let calendar = String::from_utf8_lossy(part.contents()).into_owned();
+    let (builder, attachments) = match calendar {
+        Some(calendar) => {
             let method = if calendar.contains("METHOD:REPLY") { "REPLY" } else { "REQUEST" };
-            builder.body(body_with_calendar(token, text, method, calendar))
+            let shown = vec![describe_calendar_part(&calendar)];
+            (builder.body(body_with_calendar(token, &new.body, method, calendar)), shown)
         }
-        None => builder.text_body(text.to_owned()),
+        None => (builder.text_body(new.body.clone()), new.attachments.clone()),
     };
     let mime =
         builder.write_to_string().map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
-    Ok(ComposedMessage { subject: subject.to_owned(), body: text.to_owned(), mime, ..message.clone() })
+    Ok(ComposedMessage { mime, attachments, ..new })
 }

@@ -13,11 +13,15 @@ mod message;
 mod propose_time_slots;
 mod record_invoice;
 pub mod remind;
+mod response_words;
+mod revision;
 mod send;
 mod summarise_thread;
 
 pub use answer::say_when;
 pub use message::rewrite_message;
+pub use response_words::{decline_letter, is_finished_letter, time_suits};
+pub use revision::MessageRevision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

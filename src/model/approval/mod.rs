@@ -3,7 +3,7 @@
 mod decision;
 mod item;
 
-pub use decision::{ActionEdit, Decision, DecisionKind};
+pub use decision::{ActionEdit, Decision, DecisionKind, StepInstruction};
 pub use item::{ItemKind, ItemRow, ItemState, NewItem, QueueLimits};
 
 use serde::{Deserialize, Serialize};

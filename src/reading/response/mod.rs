@@ -14,11 +14,9 @@ use lexicon::{Meaning, ResponseLexicon};
 use pattern::{Capture, Captures, Slot, TypedWord, split_words};
 
 use crate::{
+    date::{self, ReferenceTime},
     model::{Instant, InvitationAnswer, Me, NamedMoment, Wish},
-    reading::{
-        date::{self, ReferenceTime},
-        sentence::text::normalise,
-    },
+    plain_text::normalise,
 };
 
 /// The most words of a response that are compared with phrases. A longer one is a text and no instruction.

@@ -47,7 +47,7 @@ fn familiarity(text: &str, wording: &LetterWording) -> Option<bool> {
     (familiar || formal).then(|| familiar && !is_titled())
 }
 
-fn has_title(line: &str, wording: &LetterWording) -> bool {
+pub(super) fn has_title(line: &str, wording: &LetterWording) -> bool {
     let words = line.split(|c: char| c.is_whitespace() || matches!(c, '.' | ',')).map(str::to_lowercase);
     words.into_iter().any(|word| wording.list("titles").any(|title| title == word))
 }
