@@ -3,14 +3,17 @@
 
 use super::{
     answer::format_date,
-    letter::{LetterWording, is_greeting},
+    letter::{LetterWording, is_familiar_text, is_greeting},
 };
 use crate::model::{DeclinedPeriod, Instant, Me};
 
 /// Returns what declines a request in the language of its mail: for a period, else in the person's own words, where they
 /// have some, else in fixed ones.
-pub fn decline_letter(language: &str, me: &Me, is_familiar: bool, period: Option<DeclinedPeriod>) -> String {
+///
+/// `mail` is the text of the mail, which shows how the two speak to each other.
+pub fn decline_letter(language: &str, me: &Me, mail: &str, period: Option<DeclinedPeriod>) -> String {
     let wording = LetterWording::of(language);
+    let is_familiar = is_familiar_text(mail, wording);
     match period {
         Some(period) => wording
             .phrase_for("decline_period", is_familiar)

@@ -1,7 +1,7 @@
 //! The responses in `tests/responses/`, and what they mean.
 
 use super::*;
-use crate::reading::date::tests::me;
+use crate::date::tests::me;
 
 const NOW: &str = "2026-11-16T08:00:00Z";
 

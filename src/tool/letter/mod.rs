@@ -5,7 +5,7 @@ mod tone;
 mod wording;
 
 pub(super) use revised::{insert_before_ending, readdress_greeting, remove_courtesies};
-pub(super) use tone::{Tone, find_tone};
+pub(super) use tone::{Tone, find_tone, is_familiar_text};
 pub(super) use wording::LetterWording;
 
 use super::ToolInput;

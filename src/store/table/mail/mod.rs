@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     followup::fingerprint,
-    model::{AccountId, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId, MutedSender},
+    model::{AccountId, Address, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId, MutedSender},
     store::{
         error::{Result, StoreContext},
         prepared::EncodedMail,
@@ -211,6 +211,19 @@ impl MailReader<'_> {
     pub fn is_contact(self, account: &AccountId, address: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM contact WHERE account = ?1 AND address = ?2";
         Ok(query_optional(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
+    }
+
+    /// Returns the people whom the person has written to, with the name in the newest mail of each.
+    pub fn contacts(self, account: &AccountId) -> Result<Vec<Address>> {
+        let name = json_extract_sql("m.body", "$.from.name");
+        let sql = format!(
+            "SELECT c.address, (SELECT {name} FROM mail m WHERE m.account = c.account AND m.sender = c.address
+                                ORDER BY m.mail_id DESC LIMIT 1)
+             FROM contact c WHERE c.account = ?1 ORDER BY c.address"
+        );
+        query_readable(self.0, &sql, [account.as_str()], "listing the people one has written to", |row| {
+            Ok(Address { addr: row.get(0)?, name: row.get(1)? })
+        })
     }
 
     /// Returns what is known about a mail besides its text; none when the ledger does not have it.
