@@ -1,7 +1,7 @@
 //! What a person wants done with an action instead, as read from their words.
 
 use chrono::{NaiveDate, NaiveTime};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Instant, text_enum::text_enum};
 

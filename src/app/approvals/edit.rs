@@ -121,7 +121,7 @@ impl ApprovalUseCases<'_> {
     ) -> anyhow::Result<(Action, RiskClass, String)> {
         let policy = self.app.effects().load_policy();
         let situation = PolicyContext {
-            mode: crate::model::AccountMode::Active,
+            mode: AccountMode::Active,
             mail,
             labels: &self.app.config.labels,
             is_phishing: false,

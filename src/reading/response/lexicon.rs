@@ -1,4 +1,5 @@
 //! What responses are made of, one file per language.
+#![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the reading")]
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -7,7 +8,6 @@ use crate::model::{DeclinedPeriod, text_enum::text_enum};
 
 text_enum! {
     /// What a phrase means. They are tried in this order.
-    #[allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the reading")]
     Meaning {
         SendNothing = "send_nothing",
         Decline = "decline",
