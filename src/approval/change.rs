@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::model::{
-    Action, ActionMove, DecisionChannel, Instant, InvitationAnswer, ItemId, MailId, NamedMessage, NodeName, OutboxState, Subtask, Task,
-    TaskId, TaskRow, TaskStatus,
+    Action, ActionMove, DecisionChannel, Instant, InvitationAnswer, ItemId, MailId, NamedMessage, NodeName,
+    OutboxState, Subtask, Task, TaskId, TaskRow, TaskStatus,
     nightly::CorrectionKind,
     task::{ANSWER, INSTRUCTION, MESSAGE},
 };

@@ -7,8 +7,9 @@ use super::{
     task_edit::changes_for_step,
 };
 use crate::model::{
-    Action, ActionEdit, ActionMove, ApprovalUse, Decision, DecisionKind, ItemKind, ItemRow, MailId, NodeName, OutboxRow,
-    OutboxState, StepInstruction, TaskId, TaskRow, TaskStatus, action::ComposedMessage, nightly::CorrectionKind,
+    Action, ActionEdit, ActionMove, ApprovalUse, Decision, DecisionKind, ItemKind, ItemRow, MailId, NodeName,
+    OutboxRow, OutboxState, StepInstruction, TaskId, TaskRow, TaskStatus, action::ComposedMessage,
+    nightly::CorrectionKind,
 };
 
 /// The changes that follow from a decision, in the order in which the store applies them.
@@ -41,7 +42,8 @@ impl<'a> DecisionSubject<'a> {
             (ItemKind::Action, Some(_), Approve) => Ok(Self::Approval),
             (ItemKind::Action, Some(_), Reject) => Ok(Self::Rejection),
             (ItemKind::Action, Some(task_id), Respond) => {
-                let instruction = decision.instruction.as_ref().map(|instruction| Self::Instruction(task_id, instruction));
+                let instruction =
+                    decision.instruction.as_ref().map(|instruction| Self::Instruction(task_id, instruction));
                 instruction.ok_or_else(|| DecisionError::refused("say what to do instead"))
             }
             (ItemKind::Action, Some(task_id), Skip | Cancel) => Ok(Self::Step(task_id)),
@@ -143,10 +145,7 @@ pub fn redo_step<'a>(
     let why = "another answer was asked for";
     let task_id = row.task.task_id;
     let mut changes = if instruction.step == action.step {
-        vec![
-            TaskChange::Instruct(instruction.words.clone()),
-            TaskChange::DiscardOutput { step: action.step.clone() },
-        ]
+        vec![TaskChange::Instruct(instruction.words.clone()), TaskChange::DiscardOutput { step: action.step.clone() }]
     } else {
         changes_for_step(row, &instruction.step, &instruction.words)?
     };

@@ -52,7 +52,8 @@ impl UnfoldedCalendar {
     pub fn with_property(&self, name: &str, new: &[String]) -> Self {
         let is_same = |line: &String| Property::parse(line).is_some_and(|property| property.is_named(name));
         let is_edge = |line: &String, edge: &str| line.trim().eq_ignore_ascii_case(edge);
-        let start = self.lines.iter().position(|line| is_edge(line, "BEGIN:VEVENT")).map_or(self.lines.len(), |at| at + 1);
+        let start =
+            self.lines.iter().position(|line| is_edge(line, "BEGIN:VEVENT")).map_or(self.lines.len(), |at| at + 1);
         let length = self.lines.iter().skip(start).position(|line| is_edge(line, "END:VEVENT"));
         let (head, rest) = self.lines.split_at(start.min(self.lines.len()));
         let (event, tail) = rest.split_at(length.unwrap_or(rest.len()));

@@ -15,9 +15,9 @@ pub fn decline_letter(language: &str, me: &Me, mail: &str, period: Option<Declin
     let wording = LetterWording::of(language);
     let is_familiar = is_familiar_text(mail, wording);
     match period {
-        Some(period) => wording
-            .phrase_for("decline_period", is_familiar)
-            .replace("{period}", wording.phrase(period.as_str())),
+        Some(period) => {
+            wording.phrase_for("decline_period", is_familiar).replace("{period}", wording.phrase(period.as_str()))
+        }
         None if !me.decline.trim().is_empty() => me.decline.trim().to_owned(),
         None => wording.phrase_for("decline", is_familiar).to_owned(),
     }

@@ -86,7 +86,8 @@ impl MessageRevision {
     /// Returns the message as bytes, with the ids and the date of the new action.
     pub fn compose(self, old: ActionId, new: ActionId, now: Instant) -> Result<ComposedMessage, ToolError> {
         // The event stands in a Google calendar under the id of the action.
-        let (old_id, new_id) = (format!("UID:{}@google.com", old.event_id()), format!("UID:{}@google.com", new.event_id()));
+        let (old_id, new_id) =
+            (format!("UID:{}@google.com", old.event_id()), format!("UID:{}@google.com", new.event_id()));
         let calendar = self.calendar.map(|calendar| {
             let is_entered = calendar.render().replace("\r\n ", "").contains(&old_id);
             if is_entered { calendar.with_property("UID", &[new_id]).render() } else { calendar.render() }
@@ -137,7 +138,11 @@ mod tests {
     #[test]
     fn only_courtesy_is_left_out() {
         for (language, body, expected) in [
-            ("en", "Hi,\n\nThank you for your mail. Any of these times would suit me:\n\n- 1\n", Some("Hi,\n\nAny of these times would suit me:\n\n- 1\n")),
+            (
+                "en",
+                "Hi,\n\nThank you for your mail. Any of these times would suit me:\n\n- 1\n",
+                Some("Hi,\n\nAny of these times would suit me:\n\n- 1\n"),
+            ),
             ("en", "Hi,\n\nThank you for your mail, it has arrived.\n", Some("Hi,\n\nIt has arrived.\n")),
             ("de", "Hallo,\n\ndanke für deine Mail, sie ist angekommen.\n", Some("Hallo,\n\nsie ist angekommen.\n")),
             ("en", "Hi,\n\nThe thank you for your mail was nice.\n", None),

@@ -88,6 +88,7 @@ mod reminders;
 mod replaced_data;
 mod replay_and_fork;
 mod reply_bytes;
+mod responses;
 mod restore;
 mod retry_skip_cancel;
 mod rules_cut_off;

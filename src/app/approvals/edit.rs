@@ -99,7 +99,10 @@ impl ApprovalUseCases<'_> {
     }
 
     /// Returns an item with its effect and its mail. Fails when the item is about no effect.
-    pub(super) async fn load_item_with_action(self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
+    pub(super) async fn load_item_with_action(
+        self,
+        item_id: ItemId,
+    ) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
         let found = self.app.store.read(move |reader| {
             let Some(item) = reader.approvals().item(item_id)? else { return Ok(None) };
             let Some(row) = item.action_id.map(|id| reader.outbox().get(id)).transpose()?.flatten() else {

@@ -1,10 +1,6 @@
 //! Finds the person whom somebody means by a name: among those in the conversation and those whom they have written to.
 
-use crate::{
-    app::BadInput,
-    model::Address,
-    policy::recipient::normalise_address,
-};
+use crate::{app::BadInput, model::Address, policy::recipient::normalise_address};
 
 /// The most people that are named when a name fits several.
 const MOST_NAMED: usize = 5;

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     app::{ApprovalUseCases, BadInput, DecisionInput, ItemDetail},
     model::{
-        Address, DeclinedPeriod, DecisionKind, Effect, Facts, Instant, InvitationAnswer, ItemId, ItemKind, ItemState,
+        Address, DecisionKind, DeclinedPeriod, Effect, Facts, Instant, InvitationAnswer, ItemId, ItemKind, ItemState,
         Mail, Me, NamedMoment, StepInstruction, Wish,
         action::{Argument, ComposedMessage, SendKind},
         nightly::CorrectionKind,
@@ -117,7 +117,11 @@ impl ApprovalUseCases<'_> {
     }
 
     /// Does the same, and refuses what is not understood.
-    pub(in crate::app) async fn understand_or_refuse(self, reference: &str, words: &str) -> anyhow::Result<PlannedResponse> {
+    pub(in crate::app) async fn understand_or_refuse(
+        self,
+        reference: &str,
+        words: &str,
+    ) -> anyhow::Result<PlannedResponse> {
         if words.trim().is_empty() {
             return Err(BadInput("say what to do instead".into()).into());
         }
@@ -198,10 +202,9 @@ impl WaitingMessage<'_> {
     /// Returns how the wishes are carried out, and in sentences what they do; none if they do not fit this message.
     fn plan(&self, wishes: &[Wish]) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
         match wishes {
-            [Wish::SendNothing] => Ok(Some((
-                ResponseAct::Reject,
-                vec!["nothing is sent, and the step is yours".to_owned()],
-            ))),
+            [Wish::SendNothing] => {
+                Ok(Some((ResponseAct::Reject, vec!["nothing is sent, and the step is yours".to_owned()])))
+            }
             [Wish::AskLater { at }] => {
                 let until = at.or_else(|| self.next_working_day()).ok_or_else(|| BadInput("say until when".into()))?;
                 Ok(Some((ResponseAct::Snooze(until), vec![format!("you are asked again on {}", self.format(until))])))
@@ -228,7 +231,8 @@ impl WaitingMessage<'_> {
             (Some(SendKind::Answer), Some((answer, period))) => Some(self.answer_invitation(answer, period, said)),
             (Some(SendKind::New | SendKind::Forward), Some(_)) => None,
             (_, Some((InvitationAnswer::Declined, period))) => {
-                let words = said.map_or_else(|| decline_letter(&self.language, self.me, self.mail_text, period), str::to_owned);
+                let words =
+                    said.map_or_else(|| decline_letter(&self.language, self.me, self.mail_text, period), str::to_owned);
                 Some(self.redo(words, "it is declined"))
             }
             // Only an invitation can be accepted, and what waits is approved by a key or a command of its own.

@@ -133,7 +133,10 @@ mod tests {
             };
         let same = render_message(&message, None);
         let with_words = render_message(&message, Some("make it\nnicer"));
-        assert!(with_words.starts_with("Subject: Re: keys\nYou said (not sent): make it nicer\n\nHi Tom,"), "{with_words}");
+        assert!(
+            with_words.starts_with("Subject: Re: keys\nYou said (not sent): make it nicer\n\nHi Tom,"),
+            "{with_words}"
+        );
         let edited = with_words.replace('…', "at five.");
         let new = |subject: &str, text: &str| Some((subject.to_owned(), text.to_owned()));
         for (file, expected) in [

@@ -79,7 +79,9 @@ impl ResponseReader<'_> {
             let first = self.read_one(from, end)?;
             let mut wishes = self.read(next, to)?;
             // "Too long, make it shorter" is one wish, and "not now, ask me tomorrow" is the more exact one.
-            let says_the_same = |wish: &Wish| *wish == first || matches!((&first, wish), (Wish::AskLater { at: None }, Wish::AskLater { .. }));
+            let says_the_same = |wish: &Wish| {
+                *wish == first || matches!((&first, wish), (Wish::AskLater { at: None }, Wish::AskLater { .. }))
+            };
             if !wishes.iter().any(says_the_same) {
                 wishes.insert(0, first);
             }
@@ -235,7 +237,8 @@ impl ResponseReader<'_> {
         let is_place = lexicon.list("places").is_empty()
             || lexicon.has("places", first)
             || named.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        (is_place && place.end - place.first <= LONGEST_PLACE && !named.is_empty()).then_some(Wish::Place { place: named })
+        (is_place && place.end - place.first <= LONGEST_PLACE && !named.is_empty())
+            .then_some(Wish::Place { place: named })
     }
 
     fn read_name(&self, person: &Capture) -> Option<String> {
@@ -245,7 +248,8 @@ impl ResponseReader<'_> {
             && !self.words.get(person.first..person.end)?.iter().rev().skip(1).any(|word| word.ends_phrase);
         // An hour or an amount is no name.
         let is_name = named.contains('@') || !named.contains(|c: char| c.is_ascii_digit());
-        let is_other_word = |word: &TypedWord| ResponseLexicon::all().iter().any(|known| known.has("no_name", &word.plain));
+        let is_other_word =
+            |word: &TypedWord| ResponseLexicon::all().iter().any(|known| known.has("no_name", &word.plain));
         let has_other_word = self.words.get(person.first..person.end)?.iter().any(is_other_word);
         (fits && is_name && !has_other_word).then(|| named.to_owned())
     }
@@ -289,11 +293,12 @@ impl ResponseReader<'_> {
         let end = self.words.len();
         let refuses = |from: usize, to: usize| self.read_one(from, to) == Some(Wish::SendNothing);
         let is_reason = |from: usize, to: usize| {
-            !self.holds_instruction(from, to) && self.boundaries(from, to).all(|(_, next)| !self.holds_instruction(next, to))
+            !self.holds_instruction(from, to)
+                && self.boundaries(from, to).all(|(_, next)| !self.holds_instruction(next, to))
         };
-        let found = self.boundaries(0, end).any(|(part, next)| {
-            refuses(0, part) && is_reason(next, end) || refuses(next, end) && is_reason(0, part)
-        });
+        let found = self
+            .boundaries(0, end)
+            .any(|(part, next)| refuses(0, part) && is_reason(next, end) || refuses(next, end) && is_reason(0, part));
         found.then(|| vec![Wish::SendNothing])
     }
 }

@@ -95,9 +95,7 @@ fn capture_parts(parts: &[Part], words: &[TypedWord], from: usize, to: usize) ->
     let Some((part, others)) = parts.split_first() else { return (from == to).then(Captures::new) };
     let word = words.get(from).filter(|_| from < to)?;
     match *part {
-        Part::Word(expected) => {
-            (word.plain == expected).then(|| capture_parts(others, words, from + 1, to)).flatten()
-        }
+        Part::Word(expected) => (word.plain == expected).then(|| capture_parts(others, words, from + 1, to)).flatten(),
         Part::Open(prefix, slot) => {
             let rest = word.plain.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
             if slot == Slot::Text && rest.ends_with(':') && from + 1 < to && others.is_empty() {
@@ -146,7 +144,8 @@ pub(super) fn split_words(text: &str) -> Vec<TypedWord> {
 }
 
 fn plain_word(raw: &str) -> String {
-    let is_mark = |c: char| matches!(c, ',' | ';' | '.' | '!' | '?' | '"' | '“' | '”' | '„' | '(' | ')' | '–' | '—' | '-' | '‘');
+    let is_mark =
+        |c: char| matches!(c, ',' | ';' | '.' | '!' | '?' | '"' | '“' | '”' | '„' | '(' | ')' | '–' | '—' | '-' | '‘');
     let word = raw.trim_matches(is_mark).replace('’', "'");
     word.trim_matches('\'').to_lowercase()
 }

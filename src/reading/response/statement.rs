@@ -65,13 +65,17 @@ fn finish_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let mut sentence: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     // "i am ill" is typed in haste.
-    sentence = sentence.split(' ').map(|word| match word {
-        "i" => "I".to_owned(),
-        _ => match word.strip_prefix("i'") {
-            Some(rest) => format!("I'{rest}"),
-            None => word.to_owned(),
-        },
-    }).collect::<Vec<_>>().join(" ");
+    sentence = sentence
+        .split(' ')
+        .map(|word| match word {
+            "i" => "I".to_owned(),
+            _ => match word.strip_prefix("i'") {
+                Some(rest) => format!("I'{rest}"),
+                None => word.to_owned(),
+            },
+        })
+        .collect::<Vec<_>>()
+        .join(" ");
     if !sentence.ends_with(['.', '!', '?', '…', ':', ')']) {
         sentence.push('.');
     }
