@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::{
-    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, ItemId, ItemKind,
-    ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId, Subtask, Task,
+    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, InvitationAnswer, ItemId,
+    ItemKind, ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId, StepInstruction, Subtask, Task,
     TaskContext, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, UserId,
     action::{ApprovalTerms, ComposedMessage, SendKind},
     nightly::CorrectionKind,
@@ -179,15 +179,17 @@ fn every_kind_of_item_has_its_own_decisions() {
         (ItemKind::Question, vec![]),
     ] {
         for decided in DecisionKind::ALL {
-            let subject = DecisionSubject::new(&decision(*decided, "why"), &item(kind));
+            let said = decision(*decided, "why");
+            let subject = DecisionSubject::new(&said, &item(kind));
             assert_eq!(subject.is_ok(), allowed.contains(decided), "{kind} {decided}: {subject:?}");
         }
     }
     let mail = ItemRow { task_id: None, ..item(ItemKind::FailedStep) };
-    assert_eq!(DecisionSubject::new(&decision(Retry, ""), &mail), Ok(DecisionSubject::Mail(MailId(7))));
+    let retried = decision(Retry, "");
+    assert_eq!(DecisionSubject::new(&retried, &mail), Ok(DecisionSubject::Mail(MailId(7))));
     assert!(DecisionSubject::new(&decision(Sent, ""), &mail).is_err());
     let neither = ItemRow { mail_id: None, ..mail };
-    assert!(DecisionSubject::new(&decision(Retry, ""), &neither).is_err());
+    assert!(DecisionSubject::new(&retried, &neither).is_err());
     let silent = Decision { instruction: None, ..decision(Respond, " ") };
     let silent = DecisionSubject::new(&silent, &item(ItemKind::Action));
     assert_eq!(silent.unwrap_err().to_string(), "say what to do instead");

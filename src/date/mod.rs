@@ -16,7 +16,7 @@ mod period;
 mod span;
 mod term;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod time_word;
 mod token;
 mod zone;
