@@ -97,10 +97,11 @@ pub fn approve_action<'a>(
         release_at: decision.release_at,
         state: row.state,
     };
+    let Some(task_id) = action.task_id else { return refused("it is for no task") };
     Ok(vec![
         DecisionChange::Grant(grant),
-        DecisionChange::ResumeTask { task_id: action.task_id, why: "approved".into() },
-        open_run(action.task_id, &action.step, NodeName::ExecuteTool, Some(action)),
+        DecisionChange::ResumeTask { task_id, why: "approved".into() },
+        open_run(task_id, &action.step, NodeName::ExecuteTool, Some(action)),
     ])
 }
 
@@ -115,7 +116,12 @@ pub fn reject_by_person<'a>(decision: &Decision, action: &'a Action) -> Changes<
 /// Rejects an effect without recording a correction, for example when nobody answered in time. The effect is void, and
 /// its step is added to the task as a step for the person. The other steps of the agent go on.
 pub fn reject_action<'a>(action: &'a Action, why: &str) -> Changes<'a> {
-    let task_id = action.task_id;
+    let Some(task_id) = action.task_id else {
+        return vec![
+            DecisionChange::VoidItem { why: why.to_owned() },
+            DecisionChange::VoidAction { action, why: why.to_owned() },
+        ];
+    };
     let changes = vec![
         TaskChange::RecordOutput { step: action.step.clone(), output: json!({ "void": why }) },
         TaskChange::AddStep(manual_step_name(&action.step)),
@@ -256,10 +262,10 @@ pub fn decide_mail(decision: &Decision, mail_id: MailId) -> Changes<'static> {
 pub fn revoke_approval(row: &OutboxRow) -> Changes<'_> {
     let action = &row.action;
     let why = "the approval was taken back";
-    vec![
-        DecisionChange::Revoke { action, state: row.state },
-        DecisionChange::ReopenItem,
-        DecisionChange::EndDecisionRuns { task_id: action.task_id, why },
+    let ended = action.task_id.map(|task_id| DecisionChange::EndDecisionRuns { task_id, why });
+    let mut changes = vec![DecisionChange::Revoke { action, state: row.state }, DecisionChange::ReopenItem];
+    changes.extend(ended);
+    changes.extend([
         DecisionChange::SuspendTask { action, why },
         DecisionChange::RecordCorrection {
             action,
@@ -269,7 +275,8 @@ pub fn revoke_approval(row: &OutboxRow) -> Changes<'_> {
             why: String::new(),
         },
         DecisionChange::AuditAction { action, detail: "held → parked: taken back", act: "taken_back" },
-    ]
+    ]);
+    changes
 }
 
 /// Returns the refusal to revoke an approval when the effect is in this state.

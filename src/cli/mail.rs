@@ -226,6 +226,10 @@ fn show(app: &App, screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
                 task.task.status
             ))?;
         }
+        for effect in &detail.effects {
+            let (step, what) = (escape_and_truncate(&effect.action.step, 80), describe_effect(effect, zone));
+            screen.print_line(&format!("  by your rules: {step}: {}", escape_and_truncate(&what, 200)))?;
+        }
         let Some(mail) = &detail.mail else { return screen.print_line("  It could not be read.") };
         let sender = if mail.authentication.verified { "verified" } else { &mail.authentication.reason };
         screen.print_line(&format!(

@@ -32,8 +32,8 @@ mod unreadable_row;
 
 pub use account::{Account, AccountCondition, AccountMode, MailboxKind};
 pub use action::{
-    Action, ActionMove, ApprovalUse, Effect, JournalRow, NewAction, OutboxRow, OutboxState, ReevaluatedAction,
-    RiskClass,
+    Action, ActionMove, ApprovalUse, Effect, JournalRow, MatchedAct, NewAction, OutboxRow, OutboxState,
+    PlannedRuleEffect, ReevaluatedAction, RiskClass, RuleAct,
 };
 pub use actor::Actor;
 pub use approval::{

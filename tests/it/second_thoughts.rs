@@ -203,7 +203,7 @@ async fn a_word_while_it_is_drafted_counts() {
         desk.mailbox.close();
         let carried = desk.carries(id);
         eventually("it is drafted", || desk.mailbox.has_come().then_some(()));
-        desk.says(word, asked.action.task_id).await;
+        desk.says(word, asked.action.task_id.unwrap()).await;
         desk.mailbox.open();
         let carried = carried.await.unwrap();
         assert_eq!(desk.times(id), 0, "{word:?}: it was sent");
@@ -245,7 +245,7 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
             mailbox.open();
         });
         tokio::time::sleep(before).await;
-        desk.says(word, asked.action.task_id).await;
+        desk.says(word, asked.action.task_id.unwrap()).await;
         let acknowledged = Wall::now();
         opens.await.unwrap();
         carried.await.unwrap();

@@ -59,13 +59,10 @@ impl ApprovalUseCases<'_> {
         let generation = row.action.generation + 1;
         let mut action = row.action.clone();
         action.generation = generation;
-        let parts = [&action.task_id.to_string(), action.step.as_str(), &generation.to_string()];
-        let created = self
-            .app
-            .store
-            .read(move |reader| reader.tasks().get(row.action.task_id))
-            .await?
-            .context("the task is gone")?;
+        let task_id = action.task_id.context("the effect is for no task")?;
+        let parts = [&task_id.to_string(), action.step.as_str(), &generation.to_string()];
+        let created =
+            self.app.store.read(move |reader| reader.tasks().get(task_id)).await?.context("the task is gone")?;
         action.action_id = ActionId::derive(created.task.created_at, &parts);
         let (Effect::Send { message, .. } | Effect::Draft { message }) = &mut action.effect else {
             bail!("only a message can be edited")

@@ -76,7 +76,8 @@ impl ApprovalUseCases<'_> {
         ensure_answerable(&detail)?;
         let row = detail.action.as_ref().context("the effect is gone")?;
         let Some(message) = row.action.effect.message() else { return Ok(None) };
-        let (task_id, mail_id, account) = (row.action.task_id, row.action.mail_id, row.action.account.clone());
+        let (mail_id, account) = (row.action.mail_id, row.action.account.clone());
+        let task_id = row.action.task_id.context("the effect is for no task")?;
         let (facts, mail, mut known) = self
             .app
             .store

@@ -267,7 +267,7 @@ impl MailReader<'_> {
         let (mail, effect) =
             (json_extract_sql("b.action", "$.mail_id"), json_extract_sql("b.action", "$.effect.effect"));
         let sql = format!(
-            "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
+            "SELECT m.mail_id, m.subject, coalesce(b.task_id, ''), b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
              WHERE b.state = 'applied' AND {effect} = 'archive' AND b.updated_at >= ?1 ORDER BY b.updated_at"
         );
         query_readable(self.0, &sql, [since.to_string()], "listing what was archived", |row| {
