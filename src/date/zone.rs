@@ -70,6 +70,20 @@ fn own_meaning(name: &str, zone: Zone, own: Tz) -> Zone {
     if shared { Zone::Place(own) } else { zone }
 }
 
+/// An IANA name or an offset.
+impl std::fmt::Display for Zone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Place(tz) => f.write_str(tz.name()),
+            Self::Offset(seconds) => {
+                let sign = if *seconds < 0 { '-' } else { '+' };
+                let minutes = seconds.unsigned_abs() / 60;
+                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        }
+    }
+}
+
 impl Zone {
     /// What the clock there shows, as the clock of another place shows it.
     pub(super) fn convert(self, there: NaiveDateTime, to: Tz) -> Option<NaiveDateTime> {

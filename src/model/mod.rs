@@ -47,7 +47,7 @@ pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
     Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, AskedTime, AskedTimes, Attachment,
     Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MutedSender,
-    PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
+    NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
 pub use priority::Priority;

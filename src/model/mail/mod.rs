@@ -9,7 +9,7 @@ mod ledger;
 mod turn;
 
 pub use arrival::{Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, UnchangedFile};
-pub use asked_times::{AskedTime, AskedTimes};
+pub use asked_times::{AskedTime, AskedTimes, NamedZone};
 pub use context::{FollowUp, MailContext, RelatedTask, TaskRelation};
 pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState, MutedSender};
 pub use turn::{PromisedDate, Turn};
