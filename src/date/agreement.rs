@@ -3,6 +3,9 @@
 //! A person reads the text, a calendar reads the event. Where the two could differ, it is found here before anybody is
 //! asked to approve both.
 
+use chrono::{Duration, TimeZone as _};
+use chrono_tz::Tz;
+
 use super::{AskedTimesReader, ReferenceTime, mention::find_unread_clocks};
 use crate::{
     model::{AskedTime, Instant, Me},
@@ -33,9 +36,71 @@ pub enum TimeAgreement {
     InDoubt(String),
 }
 
-/// Returns the times that a text names, with relative ones counted from `now`.
-pub fn read_times_in_text(text: &str, me: &Me, now: Instant) -> TimesInText {
-    let base = ReferenceTime::new(now, me);
+/// Returns whether a text names any time, be it one that can be read or not.
+pub fn names_any_time(text: &str, zone: Tz, now: Instant) -> bool {
+    read_times_in_text(text, zone, now) != TimesInText::default()
+}
+
+/// Checks that a text names no other time than that of an event. The error is a sentence for a person.
+pub fn check_times_agree(text: &str, zone: Tz, now: Instant, event: (Instant, Instant)) -> Result<(), String> {
+    let local = |at: Instant| at.utc().with_timezone(&zone).format("%A %-d %B %Y, %H:%M");
+    match read_times_in_text(text, zone, now).agreement_with(event.0, event.1) {
+        TimeAgreement::Agrees => Ok(()),
+        TimeAgreement::Names { start, .. } => {
+            Err(format!("it names {}, and the event is on {}", local(start), local(event.0)))
+        }
+        TimeAgreement::NamesDay { .. } => {
+            Err(format!("it names another day than that of the event, {}", local(event.0)))
+        }
+        TimeAgreement::InDoubt(why) => Err(why),
+    }
+}
+
+/// Returns where an event moves to so that it agrees with an edited text and subject; none where it agrees already. The
+/// error is a sentence for a person: nothing is moved on a guess.
+pub fn follow_text(
+    subject: &str,
+    text: &str,
+    zone: Tz,
+    now: Instant,
+    event: (Instant, Instant),
+) -> Result<Option<(Instant, Instant)>, String> {
+    let length = event.1.utc() - event.0.utc();
+    let found = read_times_in_text(text, zone, now);
+    let found = if found == TimesInText::default() { read_times_in_text(subject, zone, now) } else { found };
+    let moved = match found.agreement_with(event.0, event.1) {
+        TimeAgreement::Agrees => None,
+        TimeAgreement::Names { start, end } => Some((start, end.unwrap_or_else(|| start.plus(length)))),
+        TimeAgreement::NamesDay { from, .. } => {
+            Some(same_hour(event, zone, from, length).ok_or("that hour does not exist")?)
+        }
+        TimeAgreement::InDoubt(why) => {
+            return Err(format!(
+                "nothing was changed: {why}; name the one time that is meant, such as “18 November 2026, 15:00”"
+            ));
+        }
+    };
+    let now_at = moved.unwrap_or(event);
+    if moved.is_some() && now_at.0 <= now {
+        return Err("nothing was changed: the time in the text has passed".into());
+    }
+    check_times_agree(subject, zone, now, now_at)
+        .map_err(|why| format!("nothing was changed: the subject disagrees with the text: {why}"))?;
+    Ok(moved)
+}
+
+/// The hour of the event on another day.
+fn same_hour(event: (Instant, Instant), zone: Tz, day: Instant, length: Duration) -> Option<(Instant, Instant)> {
+    let hour = event.0.utc().with_timezone(&zone).time();
+    let day = day.utc().with_timezone(&zone).date_naive();
+    let start = Instant::new(zone.from_local_datetime(&day.and_time(hour)).earliest()?.to_utc())?;
+    Some((start, start.plus(length)))
+}
+
+/// Returns the times that a text names, by the clock of a zone, with relative ones counted from `now`.
+pub fn read_times_in_text(text: &str, zone: Tz, now: Instant) -> TimesInText {
+    let me = Me::in_zone(zone);
+    let base = ReferenceTime::new(now, &me);
     let mut reader = AskedTimesReader::new(&base);
     let mut found = TimesInText::default();
     for sentence in text.lines().flat_map(split_plainly) {

@@ -70,6 +70,14 @@ impl<'a> AskedTimesReader<'a> {
         true
     }
 
+    /// Reads one more sentence, which says when there is no time to meet.
+    pub fn read_excluded(&mut self, raw: &str) {
+        let mut mentions = read_mentions(&normalise(raw), self.base);
+        mentions.retain(|mention| mention.scope.is_some());
+        mentions.iter_mut().for_each(|mention| mention.is_excluded = true);
+        self.mentions.extend(mentions);
+    }
+
     /// Returns the times that all sentences together allow; none if they name none.
     pub fn finish(mut self) -> Option<AskedTimes> {
         self.place_weekdays();
@@ -93,7 +101,7 @@ impl<'a> AskedTimesReader<'a> {
         }
         times.truncate(MOST_TIMES);
         let zone = self.named_zone(&times);
-        (!times.is_empty()).then_some(AskedTimes { times, words: self.words, zone })
+        (!times.is_empty()).then_some(AskedTimes { times, words: self.words, zone, is_private: false })
     }
 
     /// "Next week? Tuesday would be best": a bare name of a day is one of the week that was named before it.

@@ -152,7 +152,8 @@ fn parse_dated_weekday(parser: &Parser<'_>, at: usize, day: Weekday) -> Option<(
         [Term::Ordinal(number), ..] => *number,
         [Term::Number(number), rest @ ..] => {
             let led = parser.lead(at + 1).has_any(&[Lead::THE]);
-            let plain = (13..=31).contains(number) && (parser.alone || parser.closes(at + 1));
+            let is_hour = parser.lead(at + 1).has_any(&[Lead::AT]);
+            let plain = !is_hour && (13..=31).contains(number) && (parser.alone || parser.closes(at + 1));
             let is_count = matches!(rest, [Term::Half(_) | Term::OClock | Term::Unit(_), ..]);
             if (!led && !plain) || is_count {
                 return None;

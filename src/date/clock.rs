@@ -194,6 +194,7 @@ fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
         [Term::Dash, ..] => from + 2,
         [Term::And, ..] if is_between => from + 2,
         [Term::To, ..] if opens => from + 2,
+        [Term::To, Term::Clock(_), ..] => from + 2,
         // "at 2 or 4pm".
         [Term::And, ..] if parser.lead(at).has_any(&[Lead::AT]) => from + 2,
         _ if opens && parser.lead(from + 1).has_any(&[Lead::LIMIT]) => from + 1,

@@ -132,7 +132,7 @@ impl<'p> Parser<'p> {
         let mut pieces = Pieces::default();
         let mut to = from;
         loop {
-            let used = self.take_piece(&mut pieces, to);
+            let used = self.take_piece(&mut pieces, from, to);
             if used > 0 {
                 to += used;
                 continue;
@@ -159,7 +159,7 @@ impl<'p> Parser<'p> {
     }
 
     /// Takes one piece at a word; returns how many words it took.
-    fn take_piece(&self, pieces: &mut Pieces, at: usize) -> usize {
+    fn take_piece(&self, pieces: &mut Pieces, from: usize, at: usize) -> usize {
         let is_moment = pieces.day.is_some_and(|day| day.grain == Grain::Moment);
         if is_moment {
             return 0;
@@ -174,7 +174,8 @@ impl<'p> Parser<'p> {
             pieces.last_day = last;
             return used + more;
         }
-        let bound = || pieces.day.and_then(|_| parse_bound(self, at));
+        // "Any day but Wednesday, after 2pm": the bound is not that of the day left out.
+        let bound = || pieces.day.filter(|_| !self.is_excluded(from)).and_then(|_| parse_bound(self, at));
         if pieces.clock.is_none()
             && let Some((clock, used)) = parse_clock(self, at).or_else(bound)
         {

@@ -132,7 +132,8 @@ impl Hours {
         let (there, from) = self.resolve(range.from, Some(day), base)?;
         let until = range.until.and_then(|until| until.next_after(there)).and_then(|end| self.convert(end, base));
         Some(match (range.edge, until) {
-            (Edge::Before, _) => (opens.min(from.checked_sub_signed(Duration::hours(HOURS_BEHIND_BOUND))?), from),
+            (Edge::Before, _) if opens < from => (opens, from),
+            (Edge::Before, _) => (from.checked_sub_signed(Duration::hours(HOURS_BEHIND_BOUND))?, from),
             (_, Some(until)) => (from, until),
             (_, None) if from < closes => (from, closes),
             (_, None) => (from, from.checked_add_signed(Duration::hours(HOURS_BEHIND_BOUND))?),

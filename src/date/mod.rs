@@ -31,7 +31,7 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
 use crate::model::{Instant, Me};
 
-pub use agreement::{TimeAgreement, TimesInText, read_times_in_text};
+pub use agreement::{TimeAgreement, TimesInText, check_times_agree, follow_text, names_any_time, read_times_in_text};
 pub use asked::AskedTimesReader;
 pub use due::DueDate;
 use expression::Parser;

@@ -63,7 +63,7 @@ impl Parser<'_> {
         self.find_expressions().iter().filter_map(|expression| self.resolve(expression)).collect()
     }
 
-    fn is_excluded(&self, from: usize) -> bool {
+    pub(super) fn is_excluded(&self, from: usize) -> bool {
         from.checked_sub(1).and_then(|at| self.term(at)) == Some(Term::Except)
     }
 

@@ -23,7 +23,7 @@ use crate::{
         recipient::{self, Standing},
     },
     store::{Receipt, SkipUnreadable as _, StoreError, Write},
-    tool::rewrite_message,
+    tool::edit_message,
 };
 
 /// Why an item whose effect cannot be read cannot be approved.
@@ -278,7 +278,7 @@ impl ApprovalUseCases<'_> {
             .context("the task is gone")?;
         action.action_id = ActionId::derive(created.task.created_at, &parts);
         let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
-        *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
+        *message = edit_message(message, &action.action_id.to_string(), subject, text, now)?;
         // The person now answers for subject and text; only the recipients still come from where they came.
         action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
         action.arguments.push(Argument::new("subject", Origin::Person));

@@ -19,6 +19,9 @@ pub struct AskedTimes {
     /// The zone in which the mail names them, where it is not the person's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<NamedZone>,
+    /// The mail is between people who know each other outside of work: its times need not lie in the working hours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_private: bool,
 }
 
 /// A zone as a mail names it.
@@ -52,6 +55,13 @@ pub enum AskedTime {
     },
     /// The meeting lies anywhere between two points in time: a day, an afternoon, a part of a week.
     Window { from: Instant, to: Instant },
+}
+
+impl AskedTimes {
+    /// Returns whether the mail names the hour of each time.
+    pub fn is_exact(&self) -> bool {
+        self.times.iter().all(|time| matches!(time, AskedTime::Start { .. }))
+    }
 }
 
 impl AskedTime {
