@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     args::MailCommand,
-    description::{format_timestamp, localise_times},
+    description::{describe_effect, format_timestamp, localise_times},
     health::last_poll_words,
     printer::{Printer, cell, escape_and_truncate},
     table::{Cell, Column},

@@ -7,7 +7,9 @@ use super::{
     expression::Parser,
     language::Tongue,
     period::{parse_counted, parse_named},
-    span::{Grain, Span, add_months, coming_month, days_until, monday_of, month_of, plus_days, unit_after, which},
+    span::{
+        Grain, SecondDay, Span, add_months, coming_month, days_until, monday_of, month_of, plus_days, unit_after, which,
+    },
     term::{Lead, Term, Unit},
 };
 
@@ -150,7 +152,8 @@ fn parse_dated_weekday(parser: &Parser<'_>, at: usize, day: Weekday) -> Option<(
         [Term::Ordinal(number), ..] => *number,
         [Term::Number(number), rest @ ..] => {
             let led = parser.lead(at + 1).has_any(&[Lead::THE]);
-            let plain = (13..=31).contains(number) && (parser.alone || parser.closes(at + 1));
+            let is_hour = parser.lead(at + 1).has_any(&[Lead::AT]);
+            let plain = !is_hour && (13..=31).contains(number) && (parser.alone || parser.closes(at + 1));
             let is_count = matches!(rest, [Term::Half(_) | Term::OClock | Term::Unit(_), ..]);
             if (!led && !plain) || is_count {
                 return None;
@@ -162,8 +165,31 @@ fn parse_dated_weekday(parser: &Parser<'_>, at: usize, day: Weekday) -> Option<(
     Some((Span::day(day_of_month(parser, number, Some(day))?), 2))
 }
 
-/// A day of a month in words or figures, perhaps with a year. Of a range it is the first day.
+/// A day of a month in words or figures, perhaps with a year. Of a range it is the first day, with the second beside it.
 fn parse_date(parser: &Parser<'_>, at: usize, name: Option<Weekday>) -> Option<(Span, usize)> {
+    let (span, used) = parse_first_date(parser, at, name)?;
+    Some((Span { second: second_day(parser, at, span.start.date()), ..span }, used))
+}
+
+/// The second day of "22-24 June", "22. bis 24. Juni", "22 or 24 June".
+fn second_day(parser: &Parser<'_>, at: usize, first: NaiveDate) -> Option<SecondDay> {
+    use Term::{And, Dash, Dotted, Month, Number, Ordinal};
+    let on = |day: &i64| first.with_day(u32::try_from(*day).ok()?).filter(|second| *second > first);
+    let is_between = at.checked_sub(1).and_then(|at| parser.term(at)) == Some(Term::Between);
+    match parser.terms(at) {
+        [Month(_), Number(_) | Ordinal(_), Dash, Number(day) | Ordinal(day), ..]
+        | [Number(_) | Ordinal(_), Dash, Number(day) | Ordinal(day), Month(_), ..]
+        | [Ordinal(_), Ordinal(day), Month(_), ..] => on(day).map(SecondDay::Until),
+        [Number(_) | Ordinal(_), Dash, Dotted(day, _), ..] => on(&i64::from(*day)).map(SecondDay::Until),
+        [Number(_) | Ordinal(_), And, Number(day) | Ordinal(day), Month(_), ..] if is_between => {
+            on(day).map(SecondDay::Until)
+        }
+        [Number(_) | Ordinal(_), And, Number(day) | Ordinal(day), Month(_), ..] => on(day).map(SecondDay::Or),
+        _ => None,
+    }
+}
+
+fn parse_first_date(parser: &Parser<'_>, at: usize, name: Option<Weekday>) -> Option<(Span, usize)> {
     use Term::{And, Dash, Date, Month, Number, Of, OfMonth, Ordinal, Unit as U};
     let led = parser.alone || name.is_some() || parser.lead(at).has_any(&[Lead::ON, Lead::LIMIT, Lead::FROM, Lead::TO]);
     let (month, day, used) = match parser.terms(at) {

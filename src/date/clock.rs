@@ -8,6 +8,36 @@ use super::{
     term::{Half, Lead, PartOfDay, Term, Unit, WrittenClock},
 };
 
+/// How a time of day bounds what it is said of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// "at 3", "from 3 to 4": it begins then.
+    At,
+    /// "between 2 and 4": it lies anywhere in between.
+    Between,
+    /// "after 2pm", "ab 14 Uhr".
+    After,
+    /// "before 11".
+    Before,
+}
+
+/// A time of day with what was said around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ClockRange {
+    pub(super) from: ClockTime,
+    /// The end of "2-4pm".
+    pub(super) until: Option<ClockTime>,
+    /// The other choice of "at 2 or 4pm".
+    pub(super) or: Option<ClockTime>,
+    pub(super) edge: Edge,
+}
+
+impl ClockRange {
+    fn at(from: ClockTime) -> Self {
+        Self { from, until: None, or: None, edge: Edge::At }
+    }
+}
+
 /// A time of day as it was said, perhaps of either half of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClockTime {
@@ -76,6 +106,21 @@ impl ClockTime {
     }
 }
 
+impl ClockTime {
+    /// The first time of this clock behind a moment, at most half a day later: the end of "from 10 to 2".
+    pub(super) fn next_after(self, start: NaiveDateTime) -> Option<NaiveDateTime> {
+        let times = self.candidates(None, false);
+        let on_day = times.into_iter().map(|time| start.date().and_time(time)).find(|end| *end > start);
+        on_day.or_else(|| self.is_midnight.then(|| start.date().succ_opt())?.map(|day| day.and_time(NaiveTime::MIN)))
+    }
+
+    /// "2 or 4pm", "2-4pm": the first borrows the half of the day that only the second says.
+    fn borrow_half(self, second: Self) -> Self {
+        let half = if self.clock.hour <= second.clock.hour || second.clock.hour == 12 { second.half } else { None };
+        Self { half: self.half.or(half), ..self }
+    }
+}
+
 fn names_day(term: Term) -> bool {
     matches!(term, Term::Day(_) | Term::MaybeDay(_) | Term::Today | Term::Tomorrow | Term::Overmorrow)
 }
@@ -83,33 +128,60 @@ fn names_day(term: Term) -> bool {
 /// Said without its half of the day, nine is in the morning.
 const LATEST_EVENING_HOUR: u32 = 8;
 
-/// A time that starts at a term, and how many terms it took. Of a window it is the beginning.
-pub(super) fn parse_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+/// A time that starts at a term, and how many terms it took.
+pub(super) fn parse_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
     if let Some(window) = parse_window(parser, at) {
         return Some(window);
     }
     // "between 08:00 and 12:00".
-    if let (Some(Term::Between), Some((time, used))) = (parser.term(at), parse_clock_or_range(parser, at + 1)) {
-        return Some((time, used + 1));
+    if let (Some(Term::Between), Some((range, used))) = (parser.term(at), parse_clock_or_range(parser, at + 1)) {
+        let until = range.until.or(range.or);
+        let edge = if until.is_some() { Edge::Between } else { Edge::At };
+        return Some((ClockRange { until, or: None, edge, ..range }, used + 1));
     }
     parse_clock_or_range(parser, at)
 }
 
-fn parse_clock_or_range(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
-    let (time, used) = parse_one_clock(parser, at)?;
-    let until = match parser.terms(at + used) {
-        [Term::Dash | Term::To | Term::And, ..] => Some(at + used + 1),
-        _ if parser.lead(at + used).has_any(&[Lead::LIMIT]) && parser.lead(at).has_any(&[Lead::FROM]) => {
-            Some(at + used)
-        }
-        _ => None,
+/// "Thursday after 3pm", "Freitag vor 11": a bound behind the day that it is said of.
+pub(super) fn parse_bound(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
+    let edge = match parser.terms(at) {
+        [Term::After | Term::Past, ..] => Edge::After,
+        [Term::Before, ..] => Edge::Before,
+        _ => return None,
     };
-    let end = until.and_then(|until| Some((until, parse_one_clock(parser, until)?.1)));
-    Some(end.map_or((time, used), |(until, more)| (time, until + more - at)))
+    let (from, used) = parse_one_clock(parser, at + 1).or_else(|| match parser.terms(at + 1) {
+        [Term::Number(hour @ 1..=24), ..] if parser.closes(at + 1) => Some((ClockTime::new(*hour, 0, None)?, 1)),
+        _ => None,
+    })?;
+    Some((ClockRange { edge, ..ClockRange::at(from) }, used + 1))
+}
+
+fn parse_clock_or_range(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
+    let (from, used) = parse_one_clock(parser, at)?;
+    let opens = parser.lead(at).has_any(&[Lead::FROM]);
+    let (until, is_choice) = match parser.terms(at + used) {
+        [Term::Dash | Term::To, ..] => (Some(at + used + 1), false),
+        [Term::And, ..] => (Some(at + used + 1), true),
+        _ if opens && parser.lead(at + used).has_any(&[Lead::LIMIT]) => (Some(at + used), false),
+        _ => (None, false),
+    };
+    let end = until.and_then(|until| Some((until, parse_one_clock(parser, until)?)));
+    if let Some((until, (end, more))) = end {
+        let from = from.borrow_half(end);
+        let range = if is_choice {
+            ClockRange { or: Some(end), ..ClockRange::at(from) }
+        } else {
+            ClockRange { until: Some(end), ..ClockRange::at(from) }
+        };
+        return Some((range, until + more - at));
+    }
+    let onwards = usize::from(parser.term(at + used) == Some(Term::Onwards));
+    let edge = if opens || onwards > 0 { Edge::After } else { Edge::At };
+    Some((ClockRange { edge, ..ClockRange::at(from) }, used + onwards))
 }
 
 /// "2-4pm", "from 10 to 11:30", "zwischen 9 und 11 Uhr": the first hour borrows what only the second says.
-fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
+fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
     let (from, [Term::Number(hour @ 0..=24), rest @ ..]) = (match parser.terms(at) {
         [Term::Between, rest @ ..] => (at + 1, rest),
         terms => (at, terms),
@@ -122,6 +194,9 @@ fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
         [Term::Dash, ..] => from + 2,
         [Term::And, ..] if is_between => from + 2,
         [Term::To, ..] if opens => from + 2,
+        [Term::To, Term::Clock(_), ..] => from + 2,
+        // "at 2 or 4pm".
+        [Term::And, ..] if parser.lead(at).has_any(&[Lead::AT]) => from + 2,
         _ if opens && parser.lead(from + 1).has_any(&[Lead::LIMIT]) => from + 1,
         _ => return None,
     };
@@ -132,12 +207,18 @@ fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
         }
         _ => None,
     })?;
-    let start = u32::try_from(*hour).ok()?;
     // "11-1pm" starts in the morning.
-    let half = if start <= end.clock.hour || end.clock.hour == 12 { end.half } else { None };
-    let time = ClockTime::new(*hour, 0, half)?;
-    let is_24_hour = time.clock.is_24_hour || (end.clock.is_24_hour && half.is_none());
-    Some((ClockTime { clock: WrittenClock { is_24_hour, ..time.clock }, ..time }, until + used - at))
+    let time = ClockTime::new(*hour, 0, None)?.borrow_half(end);
+    let is_24_hour = time.clock.is_24_hour || (end.clock.is_24_hour && time.half.is_none());
+    let begin = ClockTime { clock: WrittenClock { is_24_hour, ..time.clock }, ..time };
+    let is_choice = !is_between && matches!(rest, [Term::And, ..]);
+    let range = if is_choice {
+        ClockRange { or: Some(end), ..ClockRange::at(begin) }
+    } else {
+        let edge = if is_between { Edge::Between } else { Edge::At };
+        ClockRange { until: Some(end), edge, ..ClockRange::at(begin) }
+    };
+    Some((range, until + used - at))
 }
 
 fn parse_one_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
@@ -223,7 +304,7 @@ fn parse_past(parser: &Parser<'_>, at: usize, minutes: i64, used: usize) -> Opti
 
 /// A bare number is an hour when it is said to be one, or when something must be a time.
 fn is_hour(parser: &Parser<'_>, at: usize, rest: &[Term]) -> bool {
-    if let [_, Term::OClock | Term::Half(_), ..] = parser.terms(at) {
+    if let [_, Term::OClock | Term::Half(_) | Term::Onwards, ..] = parser.terms(at) {
         return true;
     }
     // "9 tomorrow", "3 in the morning", "8 Uhr" have neighbours; "at 5" has its lead.

@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use super::{
     ReferenceTime,
-    expression::{NamedTime, Role},
+    resolve::{NamedTime, Role},
     span::Grain,
     term::PartOfDay,
 };
@@ -53,7 +53,7 @@ pub(super) fn choose(times: &[NamedTime], base: &ReferenceTime<'_>) -> Option<Du
 }
 
 fn resolve(time: &NamedTime, base: &ReferenceTime<'_>) -> Option<DueDate> {
-    if time.span.is_just_past || time.role == Role::NotAhead {
+    if time.span.is_just_past || matches!(time.role, Role::NotAhead | Role::Excluded) {
         return None;
     }
     let (moment, is_exact) = moment_of(time, base)?;

@@ -3,13 +3,13 @@
 //! Owns what an expression is. Inside a sentence a word counts as a time only where its neighbours leave no doubt; in a
 //! text that is nothing but an expression, as people type it, every word must be understood.
 
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::NaiveDate;
 
 use super::{
     ReferenceTime,
     annotate::{Annotation, Word, annotate, detect_tongue},
     calendar::parse_day,
-    clock::{ClockTime, parse_clock},
+    clock::{ClockRange, parse_bound, parse_clock},
     figure::FigureStyle,
     language::Tongue,
     span::{Grain, Span},
@@ -18,39 +18,11 @@ use super::{
     zone::{Zone, find_zone},
 };
 
-/// A time that a sentence names, before anything is decided about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NamedTime {
-    /// When it begins, by the clock on the person's wall.
-    pub(super) span: Span,
-    /// The part of the day that was said without an hour.
-    pub(super) part: Option<PartOfDay>,
-    /// Whether the day was said, or only an hour.
-    pub(super) has_day: bool,
-    /// The end of the day, named as midnight.
-    pub(super) is_midnight: bool,
-    pub(super) role: Role,
-}
-
-/// How a sentence speaks of a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// "by", "until", "due".
-    Limit,
-    /// "before".
-    Before,
-    Named,
-    /// The day of something else: "who is coming on the 5th", "after Friday".
-    OfOther,
-    /// Gone, again and again, or only a name: "what came on Tuesday", "every Friday", "Wednesday's run".
-    NotAhead,
-}
-
 pub(super) struct Parser<'p> {
     pub(super) tokens: &'p [Token<'p>],
     pub(super) words: Vec<Word>,
     all_terms: Vec<Term>,
-    limits: Vec<usize>,
+    pub(super) limits: Vec<usize>,
     pub(super) base: &'p ReferenceTime<'p>,
     pub(super) tongue: Tongue,
     /// The text is nothing but an expression of time.
@@ -59,30 +31,29 @@ pub(super) struct Parser<'p> {
 
 /// What was found side by side.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pieces {
-    day: Option<Span>,
-    clock: Option<ClockTime>,
-    part: Option<PartOfDay>,
-    zone: Option<Zone>,
-    is_day_end: bool,
+pub(super) struct Pieces {
+    pub(super) day: Option<Span>,
+    /// The last day of "Monday to Friday".
+    pub(super) last_day: Option<Span>,
+    pub(super) clock: Option<ClockRange>,
+    pub(super) part: Option<PartOfDay>,
+    pub(super) zone: Option<Zone>,
+    /// The first word of the zone, and the word behind its last.
+    pub(super) zone_words: (usize, usize),
+    pub(super) is_day_end: bool,
     is_this_part: bool,
 }
 
 /// Pieces and the words they are made of.
 #[derive(Debug, Clone, Copy)]
-struct Expression {
-    pieces: Pieces,
-    from: usize,
-    to: usize,
+pub(super) struct Expression {
+    pub(super) pieces: Pieces,
+    pub(super) from: usize,
+    pub(super) to: usize,
 }
 
 /// Words that say nothing about time between a day and its hour: "Friday, ideally by 5pm".
 const MOST_WORDS_BETWEEN: usize = 2;
-/// The hour of the only day of a sentence stands so many words behind it at most.
-const MOST_WORDS_TO_HOUR: usize = 6;
-/// A word of limit counts so many words before a time: "the deadline is Friday".
-const LIMIT_REACH: usize = 3;
-const RELATIVE_REACH: usize = 5;
 
 impl<'p> Parser<'p> {
     pub(super) fn new(tokens: &'p [Token<'p>], base: &'p ReferenceTime<'p>, alone: bool) -> Self {
@@ -93,14 +64,13 @@ impl<'p> Parser<'p> {
         Self { tokens, words, all_terms, limits, base, tongue, alone }
     }
 
-    /// The time that the whole text names; none when one of its words belongs to no time.
-    pub(super) fn parse_alone(&self) -> Option<NamedTime> {
-        let found = self.parse_expression(0).filter(|found| found.to == self.words.len())?;
-        self.resolve(&found)
+    /// What the whole text names; none when one of its words belongs to no time.
+    pub(super) fn find_whole(&self) -> Option<Expression> {
+        self.parse_expression(0).filter(|found| found.to == self.words.len())
     }
 
-    /// Every time that the sentence names, in its order.
-    pub(super) fn parse_all(&self) -> Vec<NamedTime> {
+    /// Every expression of time in the sentence, in its order.
+    pub(super) fn find_expressions(&self) -> Vec<Expression> {
         let mut found: Vec<Expression> = Vec::new();
         let mut at = 0;
         while at < self.words.len() {
@@ -113,7 +83,7 @@ impl<'p> Parser<'p> {
             }
         }
         self.share_hours(&mut found);
-        found.iter().filter_map(|expression| self.resolve(expression)).collect()
+        found
     }
 
     pub(super) fn terms(&self, at: usize) -> &[Term] {
@@ -162,7 +132,7 @@ impl<'p> Parser<'p> {
         let mut pieces = Pieces::default();
         let mut to = from;
         loop {
-            let used = self.take_piece(&mut pieces, to);
+            let used = self.take_piece(&mut pieces, from, to);
             if used > 0 {
                 to += used;
                 continue;
@@ -172,7 +142,7 @@ impl<'p> Parser<'p> {
         }
         if !self.alone
             && pieces.day.is_none()
-            && pieces.clock.is_some_and(ClockTime::is_bare)
+            && pieces.clock.is_some_and(|clock| clock.from.is_bare())
             && !self.is_hour_led(from)
         {
             return None;
@@ -189,7 +159,7 @@ impl<'p> Parser<'p> {
     }
 
     /// Takes one piece at a word; returns how many words it took.
-    fn take_piece(&self, pieces: &mut Pieces, at: usize) -> usize {
+    fn take_piece(&self, pieces: &mut Pieces, from: usize, at: usize) -> usize {
         let is_moment = pieces.day.is_some_and(|day| day.grain == Grain::Moment);
         if is_moment {
             return 0;
@@ -200,10 +170,14 @@ impl<'p> Parser<'p> {
         {
             let day = if self.is_custom_range(at) { Span { grain: Grain::Unsure, ..day } } else { day };
             pieces.day = Some(day);
-            return used + self.end_of_range(at, used);
+            let (last, more) = self.end_of_range(at, used);
+            pieces.last_day = last;
+            return used + more;
         }
+        // "Any day but Wednesday, after 2pm": the bound is not that of the day left out.
+        let bound = || pieces.day.filter(|_| !self.is_excluded(from)).and_then(|_| parse_bound(self, at));
         if pieces.clock.is_none()
-            && let Some((clock, used)) = parse_clock(self, at)
+            && let Some((clock, used)) = parse_clock(self, at).or_else(bound)
         {
             pieces.clock = Some(clock);
             return used + self.take_zone(pieces, at + used);
@@ -233,19 +207,21 @@ impl<'p> Parser<'p> {
     }
 
     /// "Monday to Friday", "vom 22. bis zum 24. Juni", "20.6. - 22.6.": the end of a range is no time of its own.
-    fn end_of_range(&self, at: usize, used: usize) -> usize {
+    fn end_of_range(&self, at: usize, used: usize) -> (Option<Span>, usize) {
         let end = at + used;
         if used == 1 && self.is_joined_day(at) {
-            return 1;
+            return (None, 1);
         }
+        let is_between = at.checked_sub(1).and_then(|at| self.term(at)) == Some(Term::Between);
         let until = match self.terms(end) {
             [Term::Dash | Term::To, ..] => end + 1,
+            [Term::And, ..] if is_between => end + 1,
             _ if self.lead(end).has_any(&[Lead::LIMIT]) && self.lead(at).has_any(&[Lead::FROM]) => end,
-            _ => return 0,
+            _ => return (None, 0),
         };
         match parse_day(self, until) {
-            Some((span, more)) if span.grain == Grain::Day => until + more - end,
-            _ => 0,
+            Some((span, more)) if span.grain == Grain::Day => (Some(span), until + more - end),
+            _ => (None, 0),
         }
     }
 
@@ -266,13 +242,16 @@ impl<'p> Parser<'p> {
     fn take_zone(&self, pieces: &mut Pieces, at: usize) -> usize {
         if let [Term::Zone(seconds), ..] = self.terms(at) {
             pieces.zone = Some(Zone::Offset(*seconds));
+            pieces.zone_words = (at, at + 1);
             return 1;
         }
         let Some(token) = self.words.get(at).map(|word| word.token) else { return 0 };
         let behind = self.tokens.get(token..).unwrap_or_default();
         let Some((zone, tokens)) = find_zone(behind, self.tongue, self.base.me.time_zone) else { return 0 };
         pieces.zone = Some(zone);
-        self.words.iter().skip(at).take_while(|word| word.token < token + tokens).count()
+        let used = self.words.iter().skip(at).take_while(|word| word.token < token + tokens).count();
+        pieces.zone_words = (at, at + used);
+        used
     }
 
     /// Where the hour of a day stands, when a word or two stand between.
@@ -289,109 +268,4 @@ impl<'p> Parser<'p> {
         let close = (1..=MOST_WORDS_BETWEEN).contains(&others) && !day.is_end;
         (close && is_clear(at + others)).then_some(at + others)
     }
-
-    /// "Tuesday or Wednesday at 3pm": the hour belongs to both. One day and one hour in a sentence belong together:
-    /// "on Saturday we open the season at ten".
-    fn share_hours(&self, found: &mut Vec<Expression>) {
-        if let [first, second] = found.as_mut_slice()
-            && first.pieces.day.is_some_and(|day| day.grain == Grain::Day)
-            && first.pieces.clock.is_none()
-            && first.pieces.part.is_none()
-            && second.pieces.day.is_none()
-            && second.from - first.to <= MOST_WORDS_TO_HOUR
-        {
-            first.pieces.clock = second.pieces.clock;
-            first.pieces.zone = second.pieces.zone;
-            found.truncate(1);
-            return;
-        }
-        for at in (1..found.len()).rev() {
-            let Some([first, second]) = found.get_mut(at - 1..=at) else { continue };
-            let joined = first.to + 1 == second.from && self.term(first.to) == Some(Term::And);
-            let bare = first.pieces.clock.is_none() && first.pieces.part.is_none() && first.pieces.day.is_some();
-            if joined && bare && second.pieces.day.is_some() {
-                first.pieces.clock = second.pieces.clock;
-                first.pieces.zone = second.pieces.zone;
-            }
-        }
-    }
-
-    fn resolve(&self, found: &Expression) -> Option<NamedTime> {
-        let Expression { pieces, from, to } = found;
-        let role = self.role_of(*from, *to);
-        let named = |span: Span| NamedTime {
-            span,
-            part: pieces.part.filter(|_| pieces.clock.is_none()),
-            has_day: pieces.day.is_some() || pieces.clock.is_none(),
-            is_midnight: pieces.clock.is_some_and(|clock| clock.is_midnight),
-            role,
-        };
-        let day = pieces.day.or_else(|| pieces.is_day_end.then(|| Span::day(self.today())));
-        match (pieces.clock, day) {
-            // "Next week at 3pm" is a week; in a text of its own even a month may have an hour.
-            (Some(_), Some(day)) if day.grain != Grain::Day && !self.alone => Some(named(day)),
-            (Some(clock), day) => {
-                let start = self.resolve_clock(clock, pieces, day.map(|day| day.start.date()))?;
-                let is_just_past = day.is_some_and(|day| day.is_just_past);
-                let unsure = day.filter(|day| day.grain == Grain::Unsure);
-                Some(named(unsure.unwrap_or(Span { is_just_past, ..Span::moment(start) })))
-            }
-            (None, Some(day)) => Some(named(day)),
-            (None, None) => Some(named(Span::day(self.today()))),
-        }
-    }
-
-    fn resolve_clock(&self, clock: ClockTime, pieces: &Pieces, day: Option<NaiveDate>) -> Option<NaiveDateTime> {
-        let Some(zone) = pieces.zone else { return clock.resolve(pieces.part, day, self.base.local) };
-        let own = self.base.me.time_zone;
-        let there = clock.resolve(pieces.part, day, zone.convert_back(self.base.local, own)?)?;
-        zone.convert(there, own)
-    }
-
-    /// Whether the words before one end in an "'s": "this morning's call" names the call.
-    fn is_possessive(&self, to: usize) -> bool {
-        let last =
-            to.checked_sub(1).and_then(|at| self.words.get(at)).and_then(|word| self.tokens.get(word.last_token));
-        last.is_some_and(|token| token.text.is_ascii() && token.text.ends_with("'s"))
-    }
-
-    fn role_of(&self, from: usize, to: usize) -> Role {
-        let before = from.checked_sub(1).and_then(|at| self.term(at));
-        let first = self.words.get(from).map_or(0, |word| word.token);
-        let text =
-            |back: usize| first.checked_sub(back).and_then(|at| self.tokens.get(at)).map_or("", |token| token.text);
-        let near = self.limits.partition_point(|limit| *limit < first.saturating_sub(LIMIT_REACH));
-        let limits = self.limits.get(near).is_some_and(|limit| *limit <= first);
-        let is_custom = matches!(before, Some(Term::Every | Term::Since | Term::Except));
-        let verb = if text(1) == "on" { 2 } else { 1 };
-        // "It should be settled on Monday" and "could be settled within a week" are ahead; "will be closed within 24 hours"
-        // says what happens otherwise. "We are getting married on July 9" is ahead too.
-        let is_going_on = matches!(text(verb + 1), "getting" | "being");
-        let is_wanted = is_going_on || (text(verb + 1) == "be" && text(verb + 2) != "will");
-        let is_past = is_past_tense(text(verb)) && !is_wanted;
-        if is_custom || is_past {
-            return Role::NotAhead;
-        }
-        if before == Some(Term::Before) {
-            return Role::Before;
-        }
-        if limits {
-            return Role::Limit;
-        }
-        if self.is_possessive(to) {
-            return Role::NotAhead;
-        }
-        let is_after = before == Some(Term::After);
-        let related = (1..=RELATIVE_REACH).any(|back| self.tongue.is_relative(text(back)));
-        if related || is_after { Role::OfOther } else { Role::Named }
-    }
-}
-
-/// "The request that landed Wednesday": what happened is no limit.
-fn is_past_tense(word: &str) -> bool {
-    const AHEAD: &[&str] = &["scheduled", "needed", "planned", "expected", "required", "moved", "postponed", "need"];
-    matches!(
-        word,
-        "sent" | "met" | "came" | "went" | "spoke" | "was" | "were" | "had" | "did" | "got" | "held" | "left"
-    ) || (word.len() > 4 && word.ends_with("ed") && !AHEAD.contains(&word))
 }

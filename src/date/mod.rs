@@ -5,14 +5,20 @@
 //! are data (`words/`). Reads no clock. When a reading is not sure it is none: a wrong deadline is worse than no
 //! deadline, because people trust it.
 
+mod agreement;
 mod annotate;
+mod asked;
+#[cfg(test)]
+mod asked_tests;
 mod calendar;
 mod clock;
 mod due;
 mod expression;
 mod figure;
 mod language;
+mod mention;
 mod period;
+mod resolve;
 mod span;
 mod term;
 #[cfg(test)]
@@ -25,8 +31,11 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
 use crate::model::{Instant, Me, NamedMoment};
 
+pub use agreement::{TimeAgreement, TimesInText, check_times_agree, follow_text, names_any_time, read_times_in_text};
+pub use asked::AskedTimesReader;
 pub use due::DueDate;
-use expression::{NamedTime, Parser};
+use expression::Parser;
+use resolve::NamedTime;
 use span::Grain;
 
 /// A day said without a year that is gone for longer is meant for the next year.

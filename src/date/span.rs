@@ -27,6 +27,17 @@ pub(super) struct Span {
     pub(super) is_end: bool,
     /// Said without a year, and its day of this year has just gone.
     pub(super) is_just_past: bool,
+    /// The other day of "22-24 June" and "22 or 24 June".
+    pub(super) second: Option<SecondDay>,
+}
+
+/// A second day of the same month that is named beside a first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SecondDay {
+    /// The last day of a range.
+    Until(NaiveDate),
+    /// Another day.
+    Or(NaiveDate),
 }
 
 impl Span {
@@ -35,11 +46,11 @@ impl Span {
     }
 
     pub(super) fn from(date: NaiveDate, grain: Grain) -> Self {
-        Self { start: date.and_time(NaiveTime::MIN), grain, is_end: false, is_just_past: false }
+        Self { start: date.and_time(NaiveTime::MIN), grain, is_end: false, is_just_past: false, second: None }
     }
 
     pub(super) fn moment(start: NaiveDateTime) -> Self {
-        Self { start, grain: Grain::Moment, is_end: false, is_just_past: false }
+        Self { start, grain: Grain::Moment, is_end: false, is_just_past: false, second: None }
     }
 
     pub(super) fn end(self) -> Self {

@@ -68,6 +68,8 @@ pub(super) enum Term {
     Since,
     /// "any day but", "außer".
     Except,
+    /// "from 10 onwards".
+    Onwards,
     /// A word that says nothing about time.
     Other,
 }
@@ -191,6 +193,7 @@ impl Term {
             "every" => Self::Every,
             "since" => Self::Since,
             "except" => Self::Except,
+            "onwards" => Self::Onwards,
             _ => return None,
         })
     }

@@ -60,7 +60,15 @@ pub(super) fn find_zone(tokens: &[Token<'_>], tongue: Tongue, own: Tz) -> Option
     }
     let ends = tokens.get(used - 1).is_some_and(|last| last.is_last_of_phrase)
         || next.is_none_or(|next| tongue.find_word(next.text).is_some() || tongue.may_follow(next.text));
-    (lead > 0 || ends).then(|| (own_meaning(first.text, *zone, own), used))
+    (lead > 0 || ends || (names.len() == 1 && is_abbreviation(first.text, tongue)))
+        .then(|| (own_meaning(first.text, *zone, own), used))
+}
+
+/// "EST" is a zone whatever follows it, where "Rome" may be a hotel. The German "ist" is a verb.
+fn is_abbreviation(name: &str, tongue: Tongue) -> bool {
+    let is_short = (3..=4).contains(&name.len());
+    let is_verb = name == "ist" && tongue == Tongue::German;
+    is_short && !is_verb && (name.ends_with(['t', 'z']) || name == "utc")
 }
 
 /// "IST" is the clock of India, of Israel or of Ireland: their people mean their own.
@@ -68,6 +76,20 @@ fn own_meaning(name: &str, zone: Zone, own: Tz) -> Zone {
     let shared = name == "ist" && matches!(own, Tz::Asia__Jerusalem | Tz::Asia__Tel_Aviv | Tz::Europe__Dublin);
     let shared = shared || name == "cst" && own == Tz::Asia__Shanghai;
     if shared { Zone::Place(own) } else { zone }
+}
+
+/// An IANA name or an offset.
+impl std::fmt::Display for Zone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Place(tz) => f.write_str(tz.name()),
+            Self::Offset(seconds) => {
+                let sign = if *seconds < 0 { '-' } else { '+' };
+                let minutes = seconds.unsigned_abs() / 60;
+                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        }
+    }
 }
 
 impl Zone {

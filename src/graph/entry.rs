@@ -66,6 +66,9 @@ pub enum Call {
     /// The times between two instants at which the person is busy.
     #[serde(rename = "busy")]
     BusyTimes { from: Instant, to: Instant },
+    /// The times between two instants that other tasks hold.
+    #[serde(rename = "held")]
+    HeldTimes { from: Instant, to: Instant },
     /// The calendar's events under the UID of an invitation.
     #[serde(rename = "invited")]
     CalendarEvent { uid: String },
@@ -231,6 +234,11 @@ mod tests {
                 Call::BusyTimes { from: at, to: at },
                 r#"{"call":"busy","from":"2026-11-16T08:00:00Z","to":"2026-11-16T08:00:00Z"}"#,
                 "cb62f001c02546d84a46fd1e755cd65f",
+            ),
+            (
+                Call::HeldTimes { from: at, to: at },
+                r#"{"call":"held","from":"2026-11-16T08:00:00Z","to":"2026-11-16T08:00:00Z"}"#,
+                "12c29e4c05e0cf78981a5e4d1cd6ee14",
             ),
             (
                 Call::CalendarEvent { uid: "u".into() },

@@ -3,7 +3,7 @@
 //! A malformed line is skipped and a missing end is tolerated, because calendars in mail are often cut off. What nests
 //! too deep is refused.
 
-use super::{MAX_BYTES, line::Property};
+use super::{MAX_BYTES, line::Property, writer::fold_line};
 
 /// The deepest nesting that is read. Real calendars nest three components deep.
 const MAX_DEPTH: usize = 9;
@@ -65,7 +65,17 @@ impl UnfoldedCalendar {
 
     /// Returns the calendar as text, with long lines folded.
     pub fn render(&self) -> String {
-        self.lines.iter().map(|line| super::writer::fold_line(line)).collect()
+        self.lines.iter().map(|line| fold_line(line)).collect()
+    }
+
+    /// Returns the calendar with other values of these properties, which stand in it without parameters.
+    pub fn with_values(&self, values: &[(&str, String)]) -> String {
+        let replaced = |line: &String| {
+            let name = line.split([':', ';']).next().unwrap_or_default();
+            let value = values.iter().find(|(known, _)| name.trim().eq_ignore_ascii_case(known));
+            value.map_or_else(|| line.clone(), |(known, value)| format!("{known}:{value}"))
+        };
+        self.lines.iter().map(|line| fold_line(&replaced(line))).collect()
     }
 
     /// Returns the first event, even if its end was cut off. Returns none when there is no event, or when components

@@ -48,8 +48,8 @@ pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
     Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, AskedTime, AskedTimes, Attachment,
-    Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MutedSender,
-    PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
+    Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MeetingAnswer,
+    MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
 pub use priority::Priority;
@@ -66,8 +66,8 @@ pub use secret::Secret;
 pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HistoryRow, InvoiceRow, NamedMessage, NewReminder, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder,
-    Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+    HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, RankableTask, Recurrence, ReminderRow,
+    Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

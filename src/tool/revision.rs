@@ -1,13 +1,14 @@
-//! Changes a message that waits for approval as a person asked: to whom it goes, where the meeting is, what it says too, and
-//! fewer words. Everything else stays as it was.
+//! Changes a message that waits for approval as a person asked: to whom it goes, where the meeting is, when and where the meeting is, what it says too,
+//! and fewer words. Everything else stays as it was.
 
 use super::{
-    ToolError,
+    InvitationMove, MeetingSpan, ToolError,
     letter::{LetterWording, insert_before_ending, readdress_greeting, remove_courtesies},
-    message::{calendar_text, recompose},
+    move_invitation,
+    reword::{calendar_text, parse, recompose},
 };
 use crate::{
-    icalendar::{UnfoldedCalendar, escape_text, quote_parameter},
+    icalendar::{EventTimes, UnfoldedCalendar, escape_text, quote_parameter},
     model::{ActionId, Address, Instant, action::ComposedMessage},
 };
 
@@ -17,6 +18,8 @@ pub struct MessageRevision {
     old: ComposedMessage,
     new: ComposedMessage,
     calendar: Option<UnfoldedCalendar>,
+    /// When the meeting is instead.
+    moved: Option<MeetingSpan>,
     /// The language of its fixed words.
     language: String,
 }
@@ -24,13 +27,24 @@ pub struct MessageRevision {
 impl MessageRevision {
     /// Begins with the message as it is.
     pub fn of(message: &ComposedMessage, language: &str) -> Self {
-        let calendar = calendar_text(message).map(|text| UnfoldedCalendar::unfold(&text));
-        Self { old: message.clone(), new: message.clone(), calendar, language: language.to_owned() }
+        let calendar = parse(message).ok().and_then(|parsed| calendar_text(&parsed));
+        let calendar = calendar.map(|text| UnfoldedCalendar::unfold(&text));
+        Self { old: message.clone(), new: message.clone(), calendar, moved: None, language: language.to_owned() }
     }
 
     /// Returns the message as it will be, but for its bytes.
     pub const fn message(&self) -> &ComposedMessage {
         &self.new
+    }
+
+    /// Returns when the meeting is; none without one.
+    pub fn event(&self) -> Option<EventTimes> {
+        EventTimes::read(&self.calendar.as_ref()?.render())
+    }
+
+    /// Moves the meeting to another time: in the text, the subject and the calendar part.
+    pub const fn move_to(&mut self, span: MeetingSpan) {
+        self.moved = Some(span);
     }
 
     /// Sends it to other people, who are greeted in place of the first recipient and are the guests of a meeting.
@@ -92,7 +106,12 @@ impl MessageRevision {
             let is_entered = calendar.render().replace("\r\n ", "").contains(&old_id);
             if is_entered { calendar.with_property("UID", &[new_id]).render() } else { calendar.render() }
         });
-        recompose(&self.old, self.new, calendar, &new.to_string(), now)
+        let token = new.to_string();
+        let message = recompose(self.new, &parse(&self.old)?, &token, calendar, now)?;
+        match self.moved {
+            Some(to) => move_invitation(&message, &InvitationMove { token: &token, to, their_zone: None, now }),
+            None => Ok(message),
+        }
     }
 }
 

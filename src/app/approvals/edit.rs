@@ -14,7 +14,7 @@ use crate::{
     },
     policy::{PolicyContext, PolicyVerdict as Judged, judge_action},
     store::Write,
-    tool::{ToolError, rewrite_message},
+    tool::{ToolError, edit_message},
 };
 
 /// Why a message takes the place of another, and what of it the person named.
@@ -39,7 +39,7 @@ impl ApprovalUseCases<'_> {
             understood: None,
         };
         let rewrite = |message: &ComposedMessage, _: ActionId, new: ActionId, now: Instant| {
-            rewrite_message(message, &new.to_string(), subject, text, now)
+            edit_message(message, &new.to_string(), subject, text, now)
         };
         self.replace_message(item_id, edit, rewrite).await
     }

@@ -24,7 +24,7 @@ use crate::{
     },
     reading::read_response,
     store::StoreError,
-    tool::{MessageRevision, decline_letter, is_finished_letter, time_suits},
+    tool::{MeetingSpan, MessageRevision, decline_letter, is_finished_letter, time_suits},
 };
 
 /// What a person's words would do. Nothing is done yet.
@@ -56,6 +56,7 @@ enum ResponseAct {
 struct WaitingMessage<'a> {
     me: &'a Me,
     now: Instant,
+    action_id: ActionId,
     /// The step that the action belongs to.
     step: &'a str,
     /// How the message is sent; none for a draft.
@@ -91,6 +92,7 @@ impl ApprovalUseCases<'_> {
         let waiting = WaitingMessage {
             me: &self.app.config.me,
             now: self.app.clock.now(),
+            action_id: row.action.action_id,
             step: &row.action.step,
             kind: match &row.action.effect {
                 Effect::Send { kind, .. } => Some(*kind),
@@ -274,12 +276,28 @@ impl WaitingMessage<'_> {
         (ResponseAct::Redo(StepInstruction { step: step.to_owned(), words, answer: None }), understood)
     }
 
-    /// Plans an answer that names a time, where what waits is no invitation whose time could be changed.
+    /// Plans an answer that names a time, where what waits is no invitation whose time could be changed. To somebody
+    /// else's invitation it is a no with another time.
     fn plan_time_answer(&self, moment: NamedMoment) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
-        let (Some(day), Some(SendKind::Reply)) = (moment.day, self.kind) else { return Ok(None) };
+        let (Some(day), Some(SendKind::Reply | SendKind::Answer)) = (moment.day, self.kind) else { return Ok(None) };
         let at = self.resolve(day.and_time(moment.time.unwrap_or(self.me.work_end)))?;
         let words = time_suits(&self.language, self.me, at, moment.time.is_some());
-        Ok(Some(self.redo(words, "the message names another time")))
+        Ok(Some(match self.kind {
+            Some(SendKind::Answer) => self.answer_invitation(InvitationAnswer::Declined, None, Some(&words)),
+            _ => self.redo(words, "the message names another time"),
+        }))
+    }
+
+    /// Moves the meeting of an invitation. What was not said of day and hour stays, and so does its length. Returns the
+    /// sentence that says so; none for a message without a meeting.
+    fn move_meeting(&self, revision: &mut MessageRevision, moment: NamedMoment) -> Result<Option<String>, BadInput> {
+        let Some(event) = revision.event() else { return Ok(None) };
+        let old = self.local(event.start).naive_local();
+        let start = self.resolve(moment.day.unwrap_or(old.date()).and_time(moment.time.unwrap_or(old.time())))?;
+        let end = start.plus(event.end.utc() - event.start.utc());
+        revision.move_to(MeetingSpan { start, end });
+        let until = self.local(end).format("%H:%M (UTC%:z)");
+        Ok(Some(format!("the meeting is on {} to {until}", self.format(start))))
     }
 
     /// Plans changes of the message as it is: time, place, recipients, a sentence more, fewer words.
@@ -296,6 +314,10 @@ impl WaitingMessage<'_> {
                     understood.push(self.send_to(&mut revision, who, *is_added)?);
                     to_others = true;
                 }
+                Wish::Move(moment) => match self.move_meeting(&mut revision, *moment)? {
+                    Some(told) => understood.push(told),
+                    None => return Ok(None),
+                },
                 Wish::Place { place } if self.kind == Some(SendKind::Invite) => {
                     revision.hold_at(place);
                     understood.push(format!("the place is: {place}"));
@@ -308,6 +330,8 @@ impl WaitingMessage<'_> {
                 _ => return Ok(None),
             }
         }
+        // What cannot be brought into line is refused before anything is decided.
+        revision.clone().compose(self.action_id, self.action_id, self.now).map_err(|cannot| BadInput(cannot.0))?;
         Ok(Some((ResponseAct::Revise { revision: Box::new(revision), to_others }, understood)))
     }
 

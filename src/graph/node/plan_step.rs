@@ -331,6 +331,10 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
         (plan.wants_answer != plan.kind.is_question()).then(|| Value::from(plan.wants_answer)),
     );
     more(TaskContext::ASKED, plan.asked.map(|asked| Value::from(asked.as_str())));
+    more(
+        TaskContext::ASKED_TIMES,
+        plan.asked_times.as_ref().map(|asked| serde_json::to_value(asked).unwrap_or_default()),
+    );
     more(TaskContext::HAPPENS_AT, plan.happens_at.map(|at| Value::from(at.to_string())));
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));

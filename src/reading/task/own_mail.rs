@@ -77,6 +77,7 @@ fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thr
         wants_answer: false,
         asked: None,
         happens_at: None,
+        asked_times: None,
     }
 }
 

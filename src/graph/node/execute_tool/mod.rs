@@ -15,7 +15,7 @@ use super::wording;
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
-    model::{ActionId, Change, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind, Task, TaskStatus},
+    model::{ActionId, Change, HeldTime, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind, Task, TaskStatus},
     source::CalendarLookup,
     tool::{
         BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
@@ -36,6 +36,7 @@ pub(super) const LEFT_TO_PERSON: &str = "yours";
 struct ToolReplies {
     thread: Vec<ThreadMail>,
     busy_times: BusyTimes,
+    held_times: Vec<HeldTime>,
     in_calendar: CalendarLookup,
     letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
@@ -104,6 +105,7 @@ impl ExecuteTool {
             mail: entry.mail,
             thread: &replies.thread,
             busy_times: &replies.busy_times,
+            held_times: &replies.held_times,
             in_calendar: &replies.in_calendar,
             letters: &replies.letters,
             wording: replies.wording.as_ref(),
@@ -126,8 +128,9 @@ impl ExecuteTool {
             }
             Ok(ToolOutcome::ReplacedBy { steps, step }) => {
                 let is_left = |other: &dyn Tool| !steps.contains(&other.name());
-                let next =
-                    if self.untried_steps(task).any(|(_, other)| is_left(other)) { Move::Again } else { Move::Next };
+                let is_agents = self.tools.get(step).is_some() && !has_output(task, step);
+                let is_more = is_agents || self.untried_steps(task).any(|(_, other)| is_left(other));
+                let next = if is_more { Move::Again } else { Move::Next };
                 let steps = steps.iter().map(|step| (*step).to_owned()).collect();
                 let replace = Change::ReplaceSteps { steps, by: step.to_owned() };
                 Ok(NodeOutput::from_move(next).with_changes(vec![replace]))
@@ -150,9 +153,14 @@ impl ExecuteTool {
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Thread { thread })));
         }
         let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::BusyTimes { .. }))?;
-        if let (Some(days), None) = (tool.busy_days_ahead(), &busy_times) {
-            let to = entry.now.plus(chrono::Duration::days(days));
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from: entry.now, to })));
+        let held_times: Option<Vec<HeldTime>> = entry.find_reply(|call| matches!(call, Call::HeldTimes { .. }))?;
+        if let Some((from, to)) = tool.needs_free_times(task, entry.now) {
+            if busy_times.is_none() {
+                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from, to })));
+            }
+            if held_times.is_none() {
+                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::HeldTimes { from, to })));
+            }
         }
         let in_calendar: Option<CalendarLookup> =
             entry.find_reply(|call| matches!(call, Call::CalendarEvent { .. }))?;
@@ -171,8 +179,9 @@ impl ExecuteTool {
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::OwnLetters { person })));
         }
         let letters = letters.unwrap_or_default();
-        let (busy_times, in_calendar) = (busy_times.unwrap_or_default(), in_calendar.unwrap_or_default());
-        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, letters, wording }))
+        let (busy_times, held_times) = (busy_times.unwrap_or_default(), held_times.unwrap_or_default());
+        let in_calendar = in_calendar.unwrap_or_default();
+        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, held_times, in_calendar, letters, wording }))
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when
