@@ -73,7 +73,7 @@ fn parked(body: &str) -> OutboxRow {
             action_id: ActionId::derive(at(), &["action"]),
             account: AccountId::from("work"),
             user: UserId::from("me"),
-            task_id: task_id(),
+            task_id: Some(task_id()),
             step: "send_reply".into(),
             generation: 2,
             mail_id: Some(MailId(7)),

@@ -91,6 +91,7 @@ mod reply_bytes;
 mod responses;
 mod restore;
 mod retry_skip_cancel;
+mod rule_acts;
 mod rules_cut_off;
 mod rules_file;
 mod rules_kept;

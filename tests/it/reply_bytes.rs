@@ -97,7 +97,7 @@ fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
         action_id: ActionId::derive(now(), &["reply"]),
         account: AccountId::from("work"),
         user: UserId::from("me"),
-        task_id: TaskId::derive(now(), &["reply"]),
+        task_id: Some(TaskId::derive(now(), &["reply"])),
         step: "draft_reply".into(),
         generation: 0,
         mail_id: Some(MailId(1)),

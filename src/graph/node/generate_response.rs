@@ -10,7 +10,7 @@ use super::{execute_tool::LEFT_TO_PERSON, wording};
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{ModelReply, Prompt, prompt::generate_response},
-    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, Task, TaskStatus},
+    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, RunKind, Task, TaskStatus},
     tool::Registry,
 };
 

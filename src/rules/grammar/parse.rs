@@ -264,6 +264,7 @@ mod tests {
     fn every_fault_of_a_rule_has_its_words() {
         check_rule(&format!("name: r, {WHEN}, set: high, cap: low"), "both set and cap");
         check_rule(&format!("name: r, {WHEN}"), "a rule that does nothing");
+        check_rule(&format!("name: r, {WHEN}, do: [forward]"), "archive, or label: NAME");
         check_rule(&format!("name: r, {WHEN}, set: medium"), "'medium'; low, med, high or critical");
         check_rule(&format!("name: r, {WHEN}, set: 3"), "low, med, high or critical");
         check_rule(&format!("name: r, {WHEN}, sett: high"), "unknown key 'sett'; one of: name, when");
