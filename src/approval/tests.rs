@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::{
-    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, InvitationAnswer, ItemId,
-    ItemKind, ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId, StepInstruction, Subtask, Task,
-    TaskContext, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, UserId,
+    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, InvitationAnswer,
+    ItemId, ItemKind, ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId,
+    StepInstruction, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, UserId,
     action::{ApprovalTerms, ComposedMessage, SendKind},
     nightly::CorrectionKind,
     task::INSTRUCTION,

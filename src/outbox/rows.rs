@@ -32,9 +32,10 @@ impl OutboxRows {
             let mail = row.action.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
             // What a rule does to a mail depends on the warnings of the mail.
             let warned = match row.action.mail_id.filter(|_| row.action.task_id.is_none()) {
-                Some(id) => reader.ledger().get(id)?.map(|entry| {
-                    entry.warnings.iter().any(|warning| warning.kind == WarningKind::Phishing)
-                }),
+                Some(id) => reader
+                    .ledger()
+                    .get(id)?
+                    .map(|entry| entry.warnings.iter().any(|warning| warning.kind == WarningKind::Phishing)),
                 None => None,
             };
             let mut approval = reader.approvals().of_action(action_id)?;

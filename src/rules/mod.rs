@@ -192,9 +192,10 @@ impl RuleSet {
     /// Returns what the rules do to a mail with these facts, each act once, labels first.
     pub fn matching_acts(&self, facts: &Facts, now: Instant) -> Vec<MatchedAct> {
         let view = FactsView::new(facts, now);
-        let matching = self.act_rules.iter().filter(|rule| {
-            (facts.sender_verified || !rule.uses_sender) && rule.condition.holds(&view)
-        });
+        let matching = self
+            .act_rules
+            .iter()
+            .filter(|rule| (facts.sender_verified || !rule.uses_sender) && rule.condition.holds(&view));
         let acts = matching.flat_map(|rule| rule.acts.iter().map(|act| (act, rule.name.as_str())));
         let mut acts: Vec<MatchedAct> =
             acts.map(|(act, rule)| MatchedAct { act: act.clone(), rule: rule.to_owned() }).collect();

@@ -22,9 +22,9 @@ mod slot_search;
 mod summarise_thread;
 
 pub use answer::say_when;
+pub use meeting_time::MeetingSpan;
 pub use response_words::{decline_letter, is_finished_letter, time_suits};
 pub use revision::MessageRevision;
-pub use meeting_time::MeetingSpan;
 pub use reword::{InvitationMove, edit_message, move_invitation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -46,8 +46,17 @@ async fn a_rule_acts_on_every_mail_once() {
     let labels = home.sql("SELECT label FROM label ORDER BY label");
     assert!(labels.contains(&vec!["Shop".to_owned()]) && labels.contains(&vec!["bill".to_owned()]), "{labels:?}");
     assert_eq!(home.sql_one("SELECT priority FROM tasks"), "high", "the rule also ranks");
-    let rows = home.sql("SELECT mail_id IS NOT NULL, step, generation, state, class FROM outbox WHERE task_id IS NULL ORDER BY step");
-    assert_eq!(rows, [["1", "archive", "0", "applied", "R1"], ["1", "label Shop", "0", "applied", "R1"], ["1", "label bill", "0", "applied", "R1"]]);
+    let rows = home.sql(
+        "SELECT mail_id IS NOT NULL, step, generation, state, class FROM outbox WHERE task_id IS NULL ORDER BY step",
+    );
+    assert_eq!(
+        rows,
+        [
+            ["1", "archive", "0", "applied", "R1"],
+            ["1", "label Shop", "0", "applied", "R1"],
+            ["1", "label bill", "0", "applied", "R1"]
+        ]
+    );
     // Neither a second pass nor a replay does it again.
     home.once().await;
     assert_eq!(home.count("outbox WHERE task_id IS NULL"), 3);
@@ -101,7 +110,9 @@ async fn an_account_that_observes_touches_nothing_and_a_pause_holds_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_done_for_mail_that_looks_like_phishing_and_senders_must_be_verified() {
     let home = TestHome::active();
-    home.rules("rules:\n  - name: tom\n    when: { sender: { is: tom@bakerand.example } }\n    do: [archive]\ndefault: low\n");
+    home.rules(
+        "rules:\n  - name: tom\n    when: { sender: { is: tom@bakerand.example } }\n    do: [archive]\ndefault: low\n",
+    );
     home.post(&home.letter("forged"));
     home.post(&home.letter("true").verified());
     home.once().await;
@@ -112,7 +123,10 @@ async fn nothing_is_done_for_mail_that_looks_like_phishing_and_senders_must_be_v
 async fn a_learned_rule_cannot_act_and_mistakes_are_named() {
     let home = TestHome::active();
     for (rules, expected) in [
-        ("rules: []\n# >>> learned >>>\nlearned:\n- {name: r, when: { subject: { is: x } }, set: low, do: [archive]}\n# <<< learned <<<\n", "unknown key in a learned rule 'do'"),
+        (
+            "rules: []\n# >>> learned >>>\nlearned:\n- {name: r, when: { subject: { is: x } }, set: low, do: [archive]}\n# <<< learned <<<\n",
+            "unknown key in a learned rule 'do'",
+        ),
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: [delete]}\n", "archive, or label: NAME"),
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: archive}\n", "a sequence"),
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: []}\n", "archive, or label: NAME"),
@@ -121,9 +135,49 @@ async fn a_learned_rule_cannot_act_and_mistakes_are_named() {
     ] {
         home.write("rules/priority.yml", rules);
         let checked = home.run(&["rules", "check"]);
-        assert!(checked.code != 0 && format!("{}{}", checked.out, checked.err).contains(expected), "{rules}: {checked:?}");
+        assert!(
+            checked.code != 0 && format!("{}{}", checked.out, checked.err).contains(expected),
+            "{rules}: {checked:?}"
+        );
     }
     home.rules(RULES);
     let checked = home.run(&["rules", "check"]);
     assert!(checked.code == 0 && checked.out.contains('2'), "{checked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_label_is_a_keyword_where_dovecot_serves_the_mailbox() {
+    let home = ruled_home().await;
+    let root = home.maildir();
+    std::fs::write(root.join("dovecot-uidlist"), "3 V1 N1\n").unwrap();
+    std::fs::write(root.join("dovecot-keywords"), "0 $Forwarded\n").unwrap();
+    home.once().await;
+    let keywords = |folder: &str| std::fs::read_to_string(root.join(folder).join("dovecot-keywords")).unwrap();
+    assert!(keywords("").starts_with("0 $Forwarded\n1 "), "{}", keywords(""));
+    let letter_of = |folder: &str, keyword: &str| {
+        let known = keywords(folder);
+        let line =
+            known.lines().find(|line| line.ends_with(&format!(" {keyword}"))).unwrap_or_else(|| panic!("{known}"));
+        char::from(b'a' + line.split(' ').next().unwrap().parse::<u8>().unwrap())
+    };
+    // The newsletter was labelled and then archived: in that folder another letter may stand for the keyword.
+    let moved = archived(&home);
+    assert!(moved.len() == 1 && moved[0].ends_with(&format!(":2,{}", letter_of(".Archive", "Shop"))), "{moved:?}");
+    let inbox = crate::support::test_home::files_in(&root.join("cur"));
+    let bill = inbox.iter().find(|name| name.contains("bill")).unwrap();
+    assert!(bill.ends_with(letter_of("", "bill")) || bill.contains(letter_of("", "bill")), "{bill}");
+    assert_eq!(home.count("ledger"), 2, "a renamed file is no new mail");
+    home.once().await;
+    assert_eq!((home.count("ledger"), home.count("tasks")), (2, 1));
+    let action = home.sql_one("SELECT action_id FROM outbox WHERE step = 'label bill'");
+    assert_eq!(home.run(&["hitl", "undo", &action]).code, 0);
+    let inbox = crate::support::test_home::files_in(&root.join("cur"));
+    assert!(
+        !inbox
+            .iter()
+            .any(|name| name.contains("bill") && name.split(":2,").nth(1).unwrap().contains(letter_of("", "bill"))),
+        "{inbox:?}"
+    );
+    assert!(!root.join("dovecot-keywords.lock").exists());
+    home.must_be_sound().await;
 }

@@ -148,7 +148,8 @@ impl Desk {
     }
 
     async fn ask(&self, nth: usize) -> Asked {
-        let action = Action { task_id: Some(self.tasks[nth]), ..self.yard.action(&format!("say-{nth}"), "On Friday, then.") };
+        let action =
+            Action { task_id: Some(self.tasks[nth]), ..self.yard.action(&format!("say-{nth}"), "On Friday, then.") };
         self.yard.ask_about(action).await
     }
 

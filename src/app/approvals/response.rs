@@ -16,8 +16,8 @@ use super::{
 use crate::{
     app::{ApprovalUseCases, BadInput, DecisionInput, ItemDetail},
     model::{
-        Address, DecisionKind, DeclinedPeriod, Effect, Facts, Instant, InvitationAnswer, ItemId, ItemKind, ItemState,
-        Mail, Me, NamedMoment, StepInstruction, Wish,
+        ActionId, Address, DecisionKind, DeclinedPeriod, Effect, Facts, Instant, InvitationAnswer, ItemId, ItemKind,
+        ItemState, Mail, Me, NamedMoment, StepInstruction, Wish,
         action::{Argument, ComposedMessage, SendKind},
         nightly::CorrectionKind,
         task::SEND_REPLY,

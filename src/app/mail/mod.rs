@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::{
     app::{App, NotFound},
     model::{
-        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, MutedSender, NewRun, NodeName, OutboxRow, RunId, RunKind,
-        RunState, TaskRow,
+        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, MutedSender, NewRun, NodeName, OutboxRow, RunId,
+        RunKind, RunState, TaskRow,
     },
     store::{Receipt, SkipUnreadable as _, Write},
 };

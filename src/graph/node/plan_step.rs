@@ -13,8 +13,8 @@ use crate::{
     llm::Prompt,
     model::{
         ActionId, Addressed, Change, Direction, ExtractedTask, Facts, FactsKind, Mail, MailContext, MailState,
-        MailboxKind, MatchedAct, Me, Move, NewRun, NodeName, PlannedRuleEffect, Priority, Reading, RelatedTask, RunId, RunKind, RunState, SentenceScores, Subtask,
-        Task, TaskContext, TaskId, TaskStatus, Turn, WarningKind,
+        MailboxKind, MatchedAct, Me, Move, NewRun, NodeName, PlannedRuleEffect, Priority, Reading, RelatedTask, RunId,
+        RunKind, RunState, SentenceScores, Subtask, Task, TaskContext, TaskId, TaskStatus, Turn, WarningKind,
         reading::{MailWarning, NoTask},
     },
     reading::{self, FirstReading, ReadContext, Relation},
@@ -146,10 +146,8 @@ impl PlanStep {
         reading: &Reading,
     ) -> anyhow::Result<Option<Vec<MatchedAct>>> {
         let is_phishing = reading.warnings.iter().any(|warning| warning.kind == WarningKind::Phishing);
-        let applies = entry.has_rule_acts
-            && known.direction == Direction::In
-            && !entry.state.is_overruled()
-            && !is_phishing;
+        let applies =
+            entry.has_rule_acts && known.direction == Direction::In && !entry.state.is_overruled() && !is_phishing;
         if !applies {
             return Ok(Some(Vec::new()));
         }

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ActionId, Facts, Fingerprint, MailId, MailState, PlannedRuleEffect, Priority, Subtask, Task, TaskId, TaskStatus, UrgencyOrigin,
-    reading::MailWarning, text_enum::text_enum,
+    ActionId, Facts, Fingerprint, MailId, MailState, PlannedRuleEffect, Priority, Subtask, Task, TaskId, TaskStatus,
+    UrgencyOrigin, reading::MailWarning, text_enum::text_enum,
 };
 
 /// The version of every stored state and change. A run of another version is parked, its state is never guessed at.

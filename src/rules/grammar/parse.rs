@@ -201,7 +201,9 @@ fn parse_acts(node: &PositionedNode) -> Result<Vec<RuleAct>, Fault> {
             YamlValue::Map(pairs) => match pairs.as_slice() {
                 [(key, value)] if key.text == "label" => {
                     let label = value.expect_text("the name of a label")?.trim();
-                    let is_name = !label.is_empty() && label.chars().count() <= MAX_NAME_CHARS && !label.chars().any(char::is_control);
+                    let is_name = !label.is_empty()
+                        && label.chars().count() <= MAX_NAME_CHARS
+                        && !label.chars().any(char::is_control);
                     if !is_name {
                         return Err(value.to_fault(format!("a name of at most {MAX_NAME_CHARS} characters")));
                     }

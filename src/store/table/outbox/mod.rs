@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     model::{
-        AccountMode, Action, ActionId, ActionMove, Actor, ApprovalUse, Effect, Instant, ItemKind, MailId, NewAction, OutboxRow,
-        OutboxState, RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
+        AccountMode, Action, ActionId, ActionMove, Actor, ApprovalUse, Effect, Instant, ItemKind, MailId, NewAction,
+        OutboxRow, OutboxState, RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
     },
     store::error::{Result, SkipUnreadable as _, StoreContext, StoreError},
 };
