@@ -114,16 +114,6 @@ pub(super) fn body_with_calendar(token: &str, body: &str, method: &'static str, 
     MimePart::new(mixed, vec![MimePart::new(text, body.to_owned()), invite])
 }
 
-/// Returns a calendar part as the attachment that a person is shown.
-fn describe_calendar_part(text: &str) -> Attachment {
-    Attachment {
-        name: INVITE_FILE.into(),
-        content_type: "text/calendar".into(),
-        size: text.len() as u64,
-        sha256: sha256_hex(text.as_bytes()),
-    }
-}
-
 /// Returns the domain of the sender, for ids.
 pub(super) fn own_domain<'a>(input: &ToolInput<'a>) -> &'a str {
     input.own.rsplit_once('@').map_or("localhost", |(_, host)| host)
