@@ -22,7 +22,6 @@ pub mod reading;
 pub mod reflection;
 pub mod reply;
 pub mod request;
-pub mod response;
 pub mod run;
 pub mod secret;
 pub mod since;
@@ -37,8 +36,8 @@ pub use action::{
 };
 pub use actor::Actor;
 pub use approval::{
-    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
-    StepInstruction,
+    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, DeclinedPeriod, InvitationAnswer, ItemKind, ItemRow,
+    ItemState, NamedMoment, NewItem, QueueLimits, ResponseWish, StepInstruction,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
@@ -57,7 +56,6 @@ pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
 pub use reflection::{MessageFate, MessageOutcome, Reflection, ReflectionKind, RunFeedback};
 pub use reply::ReplyJson;
 pub use request::RequestKind;
-pub use response::{DeclinedPeriod, InvitationAnswer, NamedMoment, Wish};
 pub use run::{
     Change, Checkpoint, CheckpointRow, ContextDoc, ConversationEnd, EventChange, Move, MovedDeadline, NewRun, NodeName,
     RecordedReply, RunKind, RunRecord, RunRow, RunState, RunStatus, TaskNote, TaskUpdate, WrittenField,

@@ -17,7 +17,7 @@ use crate::{
     app::{ApprovalUseCases, BadInput, DecisionInput, ItemDetail},
     model::{
         ActionId, Address, DecisionKind, DeclinedPeriod, Effect, Facts, Instant, InvitationAnswer, ItemId, ItemKind,
-        ItemState, Mail, Me, NamedMoment, StepInstruction, Wish,
+        ItemState, Mail, Me, NamedMoment, ResponseWish, StepInstruction,
         action::{Argument, ComposedMessage, SendKind},
         nightly::CorrectionKind,
         task::SEND_REPLY,
@@ -105,7 +105,7 @@ impl ApprovalUseCases<'_> {
         };
         let words = words.trim();
         let wishes = if is_finished_letter(words) {
-            Some(vec![Wish::Say { text: words.to_owned() }])
+            Some(vec![ResponseWish::Say { text: words.to_owned() }])
         } else {
             read_response(words, waiting.me, waiting.now)
         };
@@ -203,17 +203,19 @@ fn not_understood(reference: &str, words: &str) -> BadInput {
 
 impl WaitingMessage<'_> {
     /// Returns how the wishes are carried out, and in sentences what they do; none if they do not fit this message.
-    fn plan(&self, wishes: &[Wish]) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
+    fn plan(&self, wishes: &[ResponseWish]) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
         match wishes {
-            [Wish::SendNothing] => {
+            [ResponseWish::SendNothing] => {
                 Ok(Some((ResponseAct::Reject, vec!["nothing is sent, and the step is yours".to_owned()])))
             }
-            [Wish::AskLater { at }] => {
+            [ResponseWish::AskLater { at }] => {
                 let until = at.or_else(|| self.next_working_day()).ok_or_else(|| BadInput("say until when".into()))?;
                 Ok(Some((ResponseAct::Snooze(until), vec![format!("you are asked again on {}", self.format(until))])))
             }
-            [Wish::Move(moment)] if self.kind != Some(SendKind::Invite) => self.plan_time_answer(*moment),
-            wishes if wishes.iter().all(|wish| matches!(wish, Wish::Answer { .. } | Wish::Say { .. })) => {
+            [ResponseWish::Move(moment)] if self.kind != Some(SendKind::Invite) => self.plan_time_answer(*moment),
+            wishes
+                if wishes.iter().all(|wish| matches!(wish, ResponseWish::Answer { .. } | ResponseWish::Say { .. })) =>
+            {
                 Ok(self.plan_text(wishes))
             }
             wishes => self.plan_revision(wishes),
@@ -221,13 +223,13 @@ impl WaitingMessage<'_> {
     }
 
     /// Plans another text: what the person says, or the answer to an invitation.
-    fn plan_text(&self, wishes: &[Wish]) -> Option<(ResponseAct, Vec<String>)> {
+    fn plan_text(&self, wishes: &[ResponseWish]) -> Option<(ResponseAct, Vec<String>)> {
         let said = wishes.iter().find_map(|wish| match wish {
-            Wish::Say { text } => Some(text.as_str()),
+            ResponseWish::Say { text } => Some(text.as_str()),
             _ => None,
         });
         let answered = wishes.iter().find_map(|wish| match wish {
-            Wish::Answer { answer, period } => Some((*answer, *period)),
+            ResponseWish::Answer { answer, period } => Some((*answer, *period)),
             _ => None,
         });
         match (self.kind, answered) {
@@ -301,32 +303,34 @@ impl WaitingMessage<'_> {
     }
 
     /// Plans changes of the message as it is: time, place, recipients, a sentence more, fewer words.
-    fn plan_revision(&self, wishes: &[Wish]) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
+    fn plan_revision(&self, wishes: &[ResponseWish]) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
         let mut revision = MessageRevision::of(self.message, &self.language);
         let mut understood = Vec::new();
         let mut to_others = false;
         for wish in wishes {
             match wish {
-                Wish::SendTo { .. } if self.kind == Some(SendKind::Answer) => {
+                ResponseWish::SendTo { .. } if self.kind == Some(SendKind::Answer) => {
                     return Err(BadInput("the answer to an invitation goes to whoever invited".into()));
                 }
-                Wish::SendTo { who, is_added } => {
+                ResponseWish::SendTo { who, is_added } => {
                     understood.push(self.send_to(&mut revision, who, *is_added)?);
                     to_others = true;
                 }
-                Wish::Move(moment) => match self.move_meeting(&mut revision, *moment)? {
+                ResponseWish::Move(moment) => match self.move_meeting(&mut revision, *moment)? {
                     Some(told) => understood.push(told),
                     None => return Ok(None),
                 },
-                Wish::Place { place } if self.kind == Some(SendKind::Invite) => {
+                ResponseWish::Place { place } if self.kind == Some(SendKind::Invite) => {
                     revision.hold_at(place);
                     understood.push(format!("the place is: {place}"));
                 }
-                Wish::Append { text } => {
+                ResponseWish::Append { text } => {
                     revision.append(text);
                     understood.push(format!("the message also says: “{text}”"));
                 }
-                Wish::Shorten if revision.shorten() => understood.push("phrases of courtesy are left out".into()),
+                ResponseWish::Shorten if revision.shorten() => {
+                    understood.push("phrases of courtesy are left out".into())
+                }
                 _ => return Ok(None),
             }
         }

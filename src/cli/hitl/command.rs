@@ -59,7 +59,7 @@ pub(super) async fn approve(
         }
     }
     if !ids.is_empty() {
-        let details = report(app, screen, &ids, DecisionKind::Approve, &Outcome::default()).await?;
+        let details = report(app, screen, &ids, DecisionKind::Approve, &ResponseOutcome::default()).await?;
         refused.extend(details.iter().filter_map(came_to_nothing));
     }
     match refused.pop() {
@@ -110,7 +110,7 @@ pub(super) async fn decide(
     reason: &str,
 ) -> anyhow::Result<()> {
     let id = app.approvals().answer(item, verdict, reason).await?;
-    report(app, screen, &[id], verdict, &Outcome::default()).await.map(drop)
+    report(app, screen, &[id], verdict, &ResponseOutcome::default()).await.map(drop)
 }
 
 /// Returns why an approved effect was not carried out, if it has ended that way.
@@ -130,12 +130,12 @@ struct DecidedItem<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     teaches: Option<&'a str>,
     #[serde(flatten)]
-    outcome: &'a Outcome<'a>,
+    outcome: &'a ResponseOutcome<'a>,
 }
 
 /// What came of a response in words.
 #[derive(Default, serde::Serialize)]
-pub(super) struct Outcome<'a> {
+pub(super) struct ResponseOutcome<'a> {
     /// What was understood; none for any other decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) understood: Option<&'a [String]>,
@@ -150,7 +150,7 @@ pub(super) async fn report(
     screen: Printer,
     ids: &[ItemId],
     verdict: DecisionKind,
-    outcome: &Outcome<'_>,
+    outcome: &ResponseOutcome<'_>,
 ) -> anyhow::Result<Vec<ItemDetail>> {
     let alone = app.worker().try_finish_runs().await?;
     // The decision is stored, whether or not a busy daemon has worked on it yet.

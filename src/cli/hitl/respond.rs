@@ -3,7 +3,7 @@
 
 use super::{
     super::{UsageError, description::format_date_time, printer::Printer},
-    command::{Outcome, edit_in_editor, report},
+    command::{ResponseOutcome, edit_in_editor, report},
     print_item,
     terminal::is_interactive,
 };
@@ -96,7 +96,7 @@ async fn carry_out(app: &App, screen: Printer, planned: PlannedResponse) -> anyh
     let sha256 = before.item.action_sha256.clone().unwrap_or_default();
     let said = DecisionInput::at_terminal(DecisionKind::Respond, &planned.words, &sha256);
     let id = app.approvals().carry_out_response(planned, said).await?;
-    let mut outcome = Outcome { understood: Some(&understood), next: None };
+    let mut outcome = ResponseOutcome { understood: Some(&understood), next: None };
     let after = app.approvals().detail(&id.to_string()).await?;
     if id != before.item.item_id {
         outcome.next = Some(after);

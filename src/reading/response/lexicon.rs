@@ -3,12 +3,12 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::pattern::Pattern;
+use super::pattern::ResponsePhrase;
 use crate::model::{DeclinedPeriod, text_enum::text_enum};
 
 text_enum! {
     /// What a phrase means. They are tried in this order.
-    Meaning {
+    PhraseMeaning {
         SendNothing = "send_nothing",
         Decline = "decline",
         Tentative = "tentative",
@@ -25,7 +25,7 @@ text_enum! {
     }
 }
 
-impl Meaning {
+impl PhraseMeaning {
     /// Returns whether a phrase of this meaning quotes a text.
     pub(super) const fn is_text(self) -> bool {
         matches!(self, Self::Append | Self::Say | Self::SayNot)
@@ -35,7 +35,7 @@ impl Meaning {
 /// The phrases and words of one language.
 pub(super) struct ResponseLexicon {
     /// The phrases, each with its meaning, in the order in which they are tried.
-    pub(super) phrases: Vec<(Meaning, Pattern)>,
+    pub(super) phrases: Vec<(PhraseMeaning, ResponsePhrase)>,
     pub(super) periods: Vec<(DeclinedPeriod, Vec<&'static str>)>,
     lists: HashMap<&'static str, Vec<&'static str>>,
 }
@@ -77,9 +77,9 @@ impl ResponseLexicon {
             }
         }
         let mut phrases = Vec::new();
-        for meaning in Meaning::ALL {
+        for meaning in PhraseMeaning::ALL {
             let entries = lists.remove(meaning.as_str()).unwrap_or_default();
-            phrases.extend(entries.into_iter().filter_map(|entry| Some((*meaning, Pattern::parse(entry)?))));
+            phrases.extend(entries.into_iter().filter_map(|entry| Some((*meaning, ResponsePhrase::parse(entry)?))));
         }
         let periods = lists.remove("periods").unwrap_or_default();
         let period = |line: &'static str| {
@@ -103,15 +103,15 @@ mod tests {
             for line in file.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
                 match line.strip_prefix('[') {
                     Some(title) => section = title.trim_end_matches(']'),
-                    None if section.parse::<Meaning>().is_ok() => phrases += line.split(" | ").count(),
+                    None if section.parse::<PhraseMeaning>().is_ok() => phrases += line.split(" | ").count(),
                     None => {}
                 }
             }
             assert_eq!(lexicon.phrases.len(), phrases, "each phrase is parsed:\n{file}");
             assert_eq!(lexicon.periods.len(), DeclinedPeriod::ALL.len());
-            for meaning in Meaning::ALL {
+            for meaning in PhraseMeaning::ALL {
                 let has = lexicon.phrases.iter().any(|(of, _)| of == meaning);
-                assert!(has || *meaning == Meaning::SayNot, "{meaning} has no phrase");
+                assert!(has || *meaning == PhraseMeaning::SayNot, "{meaning} has no phrase");
             }
             assert!(!lexicon.form("please").is_empty() && !lexicon.list("statement").is_empty());
         }

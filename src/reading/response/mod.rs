@@ -10,12 +10,12 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-use lexicon::{Meaning, ResponseLexicon};
+use lexicon::{PhraseMeaning, ResponseLexicon};
 use pattern::{Capture, Captures, Slot, TypedWord, split_words};
 
 use crate::{
     date::{self, ReferenceTime},
-    model::{Instant, InvitationAnswer, Me, NamedMoment, Wish},
+    model::{Instant, InvitationAnswer, Me, NamedMoment, ResponseWish},
     plain_text::normalise,
 };
 
@@ -27,7 +27,7 @@ const LONGEST_NAME: usize = 4;
 const LONGEST_PLACE: usize = 8;
 
 /// Returns what a person's words ask for, in their order; none when a part of them is not understood.
-pub fn read_response(typed: &str, me: &Me, now: Instant) -> Option<Vec<Wish>> {
+pub fn read_response(typed: &str, me: &Me, now: Instant) -> Option<Vec<ResponseWish>> {
     let words = split_words(typed);
     if words.is_empty() || words.len() > MOST_WORDS {
         return None;
@@ -39,13 +39,20 @@ pub fn read_response(typed: &str, me: &Me, now: Instant) -> Option<Vec<Wish>> {
 
 /// Returns whether the wishes can be carried out together: no two of a kind, and either all about the message that waits,
 /// or all about another text.
-fn are_compatible(wishes: &[Wish]) -> bool {
+fn are_compatible(wishes: &[ResponseWish]) -> bool {
     let has_two_of_a_kind = wishes.iter().enumerate().any(|(at, wish)| {
         wishes.iter().skip(at + 1).any(|other| std::mem::discriminant(wish) == std::mem::discriminant(other))
     });
-    let is_other_text = |wish: &Wish| matches!(wish, Wish::Answer { .. } | Wish::Say { .. });
-    let is_change = |wish: &Wish| {
-        matches!(wish, Wish::Move(_) | Wish::Place { .. } | Wish::SendTo { .. } | Wish::Append { .. } | Wish::Shorten)
+    let is_other_text = |wish: &ResponseWish| matches!(wish, ResponseWish::Answer { .. } | ResponseWish::Say { .. });
+    let is_change = |wish: &ResponseWish| {
+        matches!(
+            wish,
+            ResponseWish::Move(_)
+                | ResponseWish::Place { .. }
+                | ResponseWish::SendTo { .. }
+                | ResponseWish::Append { .. }
+                | ResponseWish::Shorten
+        )
     };
     wishes.len() == 1 || !has_two_of_a_kind && (wishes.iter().all(is_other_text) || wishes.iter().all(is_change))
 }
@@ -71,7 +78,7 @@ struct ResponseReader<'a> {
 
 impl ResponseReader<'_> {
     /// Reads a part of the words: as one wish, or as several that stand side by side.
-    fn read(&self, from: usize, to: usize) -> Option<Vec<Wish>> {
+    fn read(&self, from: usize, to: usize) -> Option<Vec<ResponseWish>> {
         if let Some(wish) = self.read_one(from, to) {
             return Some(vec![wish]);
         }
@@ -79,8 +86,9 @@ impl ResponseReader<'_> {
             let first = self.read_one(from, end)?;
             let mut wishes = self.read(next, to)?;
             // "Too long, make it shorter" is one wish, and "not now, ask me tomorrow" is the more exact one.
-            let says_the_same = |wish: &Wish| {
-                *wish == first || matches!((&first, wish), (Wish::AskLater { at: None }, Wish::AskLater { .. }))
+            let says_the_same = |wish: &ResponseWish| {
+                *wish == first
+                    || matches!((&first, wish), (ResponseWish::AskLater { at: None }, ResponseWish::AskLater { .. }))
             };
             if !wishes.iter().any(says_the_same) {
                 wishes.insert(0, first);
@@ -106,7 +114,7 @@ impl ResponseReader<'_> {
     }
 
     /// Reads a part of the words as one wish, also without what is said out of courtesy.
-    fn read_one(&self, from: usize, to: usize) -> Option<Wish> {
+    fn read_one(&self, from: usize, to: usize) -> Option<ResponseWish> {
         let plain = self.frames(from, to, "tail").into_iter().rev();
         let mut instruction = plain.map(|(from, to)| self.match_phrases(from, to, PhraseKind::Instruction));
         let texts = || self.frames(from, to, "courtesy").into_iter().rev();
@@ -154,7 +162,7 @@ impl ResponseReader<'_> {
     }
 
     /// Compares a part of the words with every phrase of a kind.
-    fn match_phrases(&self, from: usize, to: usize, kind: PhraseKind) -> Option<Wish> {
+    fn match_phrases(&self, from: usize, to: usize, kind: PhraseKind) -> Option<ResponseWish> {
         ResponseLexicon::all().iter().find_map(|lexicon| {
             let phrases = lexicon.phrases.iter().filter(|(meaning, phrase)| match kind {
                 PhraseKind::Text => meaning.is_text(),
@@ -169,7 +177,12 @@ impl ResponseReader<'_> {
     }
 
     /// Returns the wish that a phrase of this meaning stands for; none if something else is in its open places.
-    fn understand(&self, meaning: Meaning, captures: &Captures, lexicon: &ResponseLexicon) -> Option<Wish> {
+    fn understand(
+        &self,
+        meaning: PhraseMeaning,
+        captures: &Captures,
+        lexicon: &ResponseLexicon,
+    ) -> Option<ResponseWish> {
         let find = |slot: Slot| captures.iter().find(|capture| capture.slot == slot);
         if find(Slot::Whom).is_some_and(|whom| !self.is_somebody(whom, lexicon)) {
             return None;
@@ -181,27 +194,27 @@ impl ResponseReader<'_> {
             }
             None => None,
         };
-        let answer = |answer| Some(Wish::Answer { answer, period });
+        let answer = |answer| Some(ResponseWish::Answer { answer, period });
         match meaning {
-            Meaning::SendNothing => Some(Wish::SendNothing),
-            Meaning::Decline => answer(InvitationAnswer::Declined),
-            Meaning::Tentative => answer(InvitationAnswer::Tentative),
-            Meaning::Accept => answer(InvitationAnswer::Accepted),
-            Meaning::Shorter => Some(Wish::Shorten),
-            Meaning::Later => match find(Slot::Time) {
-                Some(time) => Some(Wish::AskLater { at: Some(self.read_instant(time)?) }),
-                None => Some(Wish::AskLater { at: None }),
+            PhraseMeaning::SendNothing => Some(ResponseWish::SendNothing),
+            PhraseMeaning::Decline => answer(InvitationAnswer::Declined),
+            PhraseMeaning::Tentative => answer(InvitationAnswer::Tentative),
+            PhraseMeaning::Accept => answer(InvitationAnswer::Accepted),
+            PhraseMeaning::Shorter => Some(ResponseWish::Shorten),
+            PhraseMeaning::Later => match find(Slot::Time) {
+                Some(time) => Some(ResponseWish::AskLater { at: Some(self.read_instant(time)?) }),
+                None => Some(ResponseWish::AskLater { at: None }),
             },
-            Meaning::Move => self.read_moment(find(Slot::Time)?).map(Wish::Move),
-            Meaning::Place => self.read_place(find(Slot::Place)?, lexicon),
-            Meaning::Recipient | Meaning::RecipientAdded => {
+            PhraseMeaning::Move => self.read_moment(find(Slot::Time)?).map(ResponseWish::Move),
+            PhraseMeaning::Place => self.read_place(find(Slot::Place)?, lexicon),
+            PhraseMeaning::Recipient | PhraseMeaning::RecipientAdded => {
                 let who = self.read_name(find(Slot::Person)?)?;
-                Some(Wish::SendTo { who, is_added: meaning == Meaning::RecipientAdded })
+                Some(ResponseWish::SendTo { who, is_added: meaning == PhraseMeaning::RecipientAdded })
             }
-            Meaning::Append => self.read_text(captures, false, lexicon).map(|text| Wish::Append { text }),
-            Meaning::Say | Meaning::SayNot => {
-                self.read_text(captures, meaning == Meaning::SayNot, lexicon).map(|text| Wish::Say { text })
-            }
+            PhraseMeaning::Append => self.read_text(captures, false, lexicon).map(|text| ResponseWish::Append { text }),
+            PhraseMeaning::Say | PhraseMeaning::SayNot => self
+                .read_text(captures, meaning == PhraseMeaning::SayNot, lexicon)
+                .map(|text| ResponseWish::Say { text }),
         }
     }
 
@@ -231,14 +244,14 @@ impl ResponseReader<'_> {
         normalise(self.text_of(capture).trim_end_matches(['.', ',', ';', '!', '?']))
     }
 
-    fn read_place(&self, place: &Capture, lexicon: &ResponseLexicon) -> Option<Wish> {
+    fn read_place(&self, place: &Capture, lexicon: &ResponseLexicon) -> Option<ResponseWish> {
         let named = self.text_of(place).trim_end_matches(['.', ',', ';', '!']).to_owned();
         let first = self.words.get(place.first).map_or("", |word| word.plain.as_str());
         let is_place = lexicon.list("places").is_empty()
             || lexicon.has("places", first)
             || named.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
         (is_place && place.end - place.first <= LONGEST_PLACE && !named.is_empty())
-            .then_some(Wish::Place { place: named })
+            .then_some(ResponseWish::Place { place: named })
     }
 
     fn read_name(&self, person: &Capture) -> Option<String> {
@@ -289,9 +302,9 @@ impl ResponseReader<'_> {
 
     /// Reads "don't send anything, she has cancelled": that nothing is sent, and the reason, which may not itself be an
     /// instruction.
-    fn read_refusal_with_reason(&self) -> Option<Vec<Wish>> {
+    fn read_refusal_with_reason(&self) -> Option<Vec<ResponseWish>> {
         let end = self.words.len();
-        let refuses = |from: usize, to: usize| self.read_one(from, to) == Some(Wish::SendNothing);
+        let refuses = |from: usize, to: usize| self.read_one(from, to) == Some(ResponseWish::SendNothing);
         let is_reason = |from: usize, to: usize| {
             !self.holds_instruction(from, to)
                 && self.boundaries(from, to).all(|(_, next)| !self.holds_instruction(next, to))
@@ -299,6 +312,6 @@ impl ResponseReader<'_> {
         let found = self
             .boundaries(0, end)
             .any(|(part, next)| refuses(0, part) && is_reason(next, end) || refuses(next, end) && is_reason(0, part));
-        found.then(|| vec![Wish::SendNothing])
+        found.then(|| vec![ResponseWish::SendNothing])
     }
 }

@@ -28,7 +28,7 @@ enum Part {
 
 /// A phrase of the lexicon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<Part>);
+pub(super) struct ResponsePhrase(Vec<Part>);
 
 /// A word of the text, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Slot {
     }
 }
 
-impl Pattern {
+impl ResponsePhrase {
     /// Parses an entry of the lexicon; none if it names an unknown place.
     pub(super) fn parse(entry: &'static str) -> Option<Self> {
         let parts = entry.split_whitespace().map(|word| match word.split_once('{') {

@@ -10,22 +10,22 @@ fn read(text: &str) -> String {
     wishes.map_or_else(|| "editor".to_owned(), |wishes| wishes.iter().map(describe).collect::<Vec<_>>().join("; "))
 }
 
-fn describe(wish: &Wish) -> String {
+fn describe(wish: &ResponseWish) -> String {
     match wish {
-        Wish::SendNothing => "nothing".into(),
-        Wish::AskLater { at: None } => "later".into(),
-        Wish::AskLater { at: Some(at) } => format!("later {at}"),
-        Wish::Answer { answer, period: None } => answer.to_string(),
-        Wish::Answer { answer, period: Some(period) } => format!("{answer} {period}"),
-        Wish::Move(NamedMoment { day, time }) => {
+        ResponseWish::SendNothing => "nothing".into(),
+        ResponseWish::AskLater { at: None } => "later".into(),
+        ResponseWish::AskLater { at: Some(at) } => format!("later {at}"),
+        ResponseWish::Answer { answer, period: None } => answer.to_string(),
+        ResponseWish::Answer { answer, period: Some(period) } => format!("{answer} {period}"),
+        ResponseWish::Move(NamedMoment { day, time }) => {
             let day = day.map_or("-".to_owned(), |day| day.to_string());
             format!("move {day} {}", time.map_or("-".to_owned(), |time| time.format("%H:%M").to_string()))
         }
-        Wish::Place { place } => format!("place {place}"),
-        Wish::SendTo { who, is_added } => format!("{} {who}", if *is_added { "also" } else { "to" }),
-        Wish::Say { text } => format!("say {text}"),
-        Wish::Append { text } => format!("append {text}"),
-        Wish::Shorten => "shorten".into(),
+        ResponseWish::Place { place } => format!("place {place}"),
+        ResponseWish::SendTo { who, is_added } => format!("{} {who}", if *is_added { "also" } else { "to" }),
+        ResponseWish::Say { text } => format!("say {text}"),
+        ResponseWish::Append { text } => format!("append {text}"),
+        ResponseWish::Shorten => "shorten".into(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{ARCHIVE, INBOX, Maildir, STATES, folders::MaildirFolders, name, read_file};
+use super::{ARCHIVE, INBOX, Maildir, STATES, folders::MaildirFolders, keywords::MaildirKeywords, name, read_file};
 use crate::{
     durable_file::{FileReplacement, sync_folder},
     failpoint,
@@ -75,7 +75,7 @@ impl Maildir {
         let unique = name::parse_key(key).map(|(_, unique)| unique).unwrap_or_default();
         // A keyword is added to the folder before the message comes.
         self.folders.create_folder(folder).map_err(|error| self.unavailable(error))?;
-        let flags = self.flags_in_folder(&path, folder);
+        let flags = MaildirKeywords(self).flags_in_folder(&path, folder);
         let moved = failpoint::around("archive.rename", || self.folders.rename_as(&path, folder, &unique, &flags));
         moved.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },

@@ -89,16 +89,19 @@ fn with_flags(file: &Path, change: impl FnOnce(&mut Vec<char>)) -> OsString {
     renamed
 }
 
-impl Maildir {
+/// The keywords of the messages of one Maildir.
+pub(super) struct MaildirKeywords<'a>(pub(super) &'a Maildir);
+
+impl MaildirKeywords<'_> {
     /// Returns whether Dovecot serves this Maildir, so that keywords are seen by other mail programs.
-    pub(super) fn is_served_by_dovecot(&self) -> bool {
-        [UID_LIST, KEYWORDS].iter().any(|file| self.folders.root().join(file).is_file())
+    pub(super) fn are_shown(&self) -> bool {
+        [UID_LIST, KEYWORDS].iter().any(|file| self.0.folders.root().join(file).is_file())
     }
 
     /// Puts a label on a message as a keyword, or takes it off. Does nothing if it is so already.
-    pub(super) fn set_keyword(&self, key: &str, label: &str, is_on: bool) -> Result<(), SourceError> {
-        let mut state = self.lock();
-        let path = self.locate_or_gone(&mut state, key)?;
+    pub(super) fn set(&self, key: &str, label: &str, is_on: bool) -> Result<(), SourceError> {
+        let mut state = self.0.lock();
+        let path = self.0.locate_or_gone(&mut state, key)?;
         let folder = self.folder_of(&path);
         let letter = match self.find_letter(&folder, label)? {
             Some(letter) => letter,
@@ -125,8 +128,8 @@ impl Maildir {
     }
 
     /// Returns whether a message has a label as a keyword.
-    pub(super) fn has_keyword(&self, key: &str, label: &str) -> Result<bool, SourceError> {
-        let path = self.locate_or_gone(&mut self.lock(), key)?;
+    pub(super) fn has(&self, key: &str, label: &str) -> Result<bool, SourceError> {
+        let path = self.0.locate_or_gone(&mut self.0.lock(), key)?;
         let letter = self.find_letter(&self.folder_of(&path), label)?;
         Ok(letter.is_some_and(|letter| name::flags(path.file_name().unwrap_or_default()).contains(letter)))
     }
@@ -135,11 +138,11 @@ impl Maildir {
     /// keyword that cannot be added there is left out.
     pub(super) fn flags_in_folder(&self, path: &Path, folder: &str) -> String {
         let flags = name::flags(path.file_name().unwrap_or_default());
-        if !self.is_served_by_dovecot() {
+        if !self.are_shown() {
             return flags;
         }
         let Ok(known) = FolderKeywords::read(&self.folder_of(path)) else { return flags };
-        let target = self.folders.path(folder);
+        let target = self.0.folders.path(folder);
         let translate = |flag: char| {
             if !LETTERS.contains(&flag) {
                 return Some(flag);
@@ -155,12 +158,12 @@ impl Maildir {
 
     fn folder_of(&self, path: &Path) -> PathBuf {
         let folder = path.parent().and_then(Path::parent);
-        folder.map_or_else(|| self.folders.path(INBOX), Path::to_owned)
+        folder.map_or_else(|| self.0.folders.path(INBOX), Path::to_owned)
     }
 
     fn find_letter(&self, folder: &Path, label: &str) -> Result<Option<char>, SourceError> {
         let keyword = keyword_for(label).ok_or_else(|| no_keyword(label))?;
-        let known = FolderKeywords::read(folder).map_err(|error| self.unavailable(error))?;
+        let known = FolderKeywords::read(folder).map_err(|error| self.0.unavailable(error))?;
         Ok(known.letter_of(&keyword))
     }
 
@@ -169,16 +172,13 @@ impl Maildir {
     fn add_letter(&self, folder: &Path, label: &str) -> Result<char, SourceError> {
         let keyword = keyword_for(label).ok_or_else(|| no_keyword(label))?;
         let lock = folder.join(LOCK);
-        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&lock);
-        let mut file = match opened {
+        let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&lock) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(SourceError::RetryLater {
-                    problem: format!("another program has the lock {}", lock.display()),
-                    after: LOCKED,
-                });
+                let problem = format!("another program has the lock {}", lock.display());
+                return Err(SourceError::RetryLater { problem, after: LOCKED });
             }
-            Err(error) => return Err(self.unavailable(error)),
+            Err(error) => return Err(self.0.unavailable(error)),
         };
         let written = failpoint::around("keywords.write", || -> io::Result<Option<char>> {
             // Read again under the lock.
@@ -194,7 +194,7 @@ impl Maildir {
             // The lock is ours, and nothing was put in its place.
             drop(fs::remove_file(&lock));
         }
-        let letter = written.map_err(|error| self.unavailable(error))?;
+        let letter = written.map_err(|error| self.0.unavailable(error))?;
         letter.ok_or_else(|| SourceError::Unsupported { what: "have more than 26 keywords in a folder".into() })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::{fs, path::PathBuf};
 
-use super::{ARCHIVE, Maildir, SENT, name};
+use super::{ARCHIVE, Maildir, SENT, keywords::MaildirKeywords, name};
 use crate::{
     failpoint,
     model::{
@@ -22,7 +22,7 @@ const NOT_TRANSMITTED: &str = "saved in Sent, not transmitted";
 
 impl Mailbox for Maildir {
     fn stores_labels(&self) -> bool {
-        self.is_served_by_dovecot()
+        MaildirKeywords(self).are_shown()
     }
 
     fn apply(&self, approved: &ApprovedAction) -> Result<AppliedEffect, SourceError> {
@@ -35,7 +35,7 @@ impl Mailbox for Maildir {
             }
             Effect::Label { label } => {
                 let key = mail_key(action)?;
-                self.set_keyword(key, label, true)?;
+                MaildirKeywords(self).set(key, label, true)?;
                 Ok(AppliedEffect { handle: key.to_owned(), result: format!("labelled {label}") })
             }
             Effect::Draft { message } => {
@@ -52,7 +52,7 @@ impl Mailbox for Maildir {
             Effect::Archive if self.is_in_folder(ARCHIVE, mail_key(action)?)? => {
                 Ok(Some(AppliedEffect { handle: mail_key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
             }
-            Effect::Label { label } if self.has_keyword(mail_key(action)?, label)? => {
+            Effect::Label { label } if MaildirKeywords(self).has(mail_key(action)?, label)? => {
                 Ok(Some(AppliedEffect { handle: mail_key(action)?.to_owned(), result: format!("labelled {label}") }))
             }
             Effect::Draft { .. } => {
@@ -142,9 +142,9 @@ impl Mailbox for Maildir {
         let action = approved.action();
         match &action.effect {
             Effect::Archive => self.unarchive(mail_key(action)?).map(|()| "it is in the inbox again".into()),
-            Effect::Label { label } => {
-                self.set_keyword(mail_key(action)?, label, false).map(|()| format!("the label {label} is off again"))
-            }
+            Effect::Label { label } => MaildirKeywords(self)
+                .set(mail_key(action)?, label, false)
+                .map(|()| format!("the label {label} is off again")),
             Effect::Draft { message } => {
                 if self.find_in_folder(DRAFTS, handle)?.is_none() {
                     return Err(SourceError::Gone { key: handle.to_owned() });

@@ -3,7 +3,7 @@
 use chrono::{NaiveDate, NaiveTime};
 use serde::Serialize;
 
-use super::{Instant, text_enum::text_enum};
+use crate::model::{Instant, text_enum::text_enum};
 
 text_enum! {
     /// What an invitation is answered with.
@@ -38,7 +38,7 @@ pub struct NamedMoment {
 /// One thing that a person wants changed about an action that waits for them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "wish", rename_all = "snake_case")]
-pub enum Wish {
+pub enum ResponseWish {
     /// Nothing is sent, and the step is the person's.
     SendNothing,
     /// The person wants to be asked later; at this time, if they named one.
