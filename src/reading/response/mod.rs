@@ -21,6 +21,8 @@ use crate::{
 
 /// The most words of a response that are compared with phrases. A longer one is a text and no instruction.
 const MOST_WORDS: usize = 60;
+/// So many phrases of courtesy are skipped at the beginning and at the end of a part.
+const MOST_SKIPPED: usize = 4;
 /// The longest name of a person, in words.
 const LONGEST_NAME: usize = 4;
 /// The longest name of a place, in words.
@@ -127,10 +129,14 @@ impl ResponseReader<'_> {
     fn frames(&self, from: usize, to: usize, tail: &str) -> Vec<(usize, usize)> {
         let mut starts = vec![from];
         let mut ends = vec![to];
-        while let Some(next) = starts.last().and_then(|at| self.skip_listed("head", *at, to)) {
+        while let Some(next) =
+            starts.last().and_then(|at| self.skip_listed("head", *at, to)).filter(|_| starts.len() <= MOST_SKIPPED)
+        {
             starts.push(next);
         }
-        while let Some(next) = ends.last().and_then(|at| self.skip_listed_back(tail, from, *at)) {
+        while let Some(next) =
+            ends.last().and_then(|at| self.skip_listed_back(tail, from, *at)).filter(|_| ends.len() <= MOST_SKIPPED)
+        {
             ends.push(next);
         }
         starts.iter().flat_map(|from| ends.iter().map(|to| (*from, *to))).filter(|(from, to)| from < to).collect()

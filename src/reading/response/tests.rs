@@ -71,7 +71,10 @@ fn no_instruction_becomes_a_text() {
 
 #[test]
 fn long_and_odd_input_is_no_instruction() {
-    for text in ["", "   ", ",,, –", "“”", "{time}", &"and then ".repeat(2000), &"to ".repeat(59)] {
+    // Words that may each be skipped, end a part, or begin another one.
+    let (joined, skipped) = (format!("say {}", "then, ".repeat(59)), format!("say {}", "please and ".repeat(29)));
+    for text in ["", "   ", ",,, –", "“”", "{time}", &"and then ".repeat(2000), &"to ".repeat(59), &joined, &skipped]
+    {
         assert_eq!(read(text), "editor", "{}", text.chars().take(20).collect::<String>());
     }
 }
