@@ -111,8 +111,8 @@ pub fn find_moment(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedMoment>
     let found = parse_alone(plain, base).filter(|found| found.part.is_none())?;
     let day = found.has_day.then(|| found.span.start.date());
     match found.span.grain {
-        Grain::Moment => Some(NamedMoment { day, time: Some(found.span.start.time()) }),
-        Grain::Day => Some(NamedMoment { day, time: None }),
+        Grain::Moment => Some(NamedMoment { day, is_weekday: false, time: Some(found.span.start.time()) }),
+        Grain::Day => Some(NamedMoment { day, is_weekday: false, time: None }),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 //! anything. It closes the item, hides it, or makes a new action, which is shown and needs its own approval.
 
 use anyhow::Context as _;
-use chrono::{DateTime, Datelike as _, Days, NaiveTime, TimeZone as _};
+use chrono::{DateTime, Datelike as _, Days, NaiveDate, NaiveTime, TimeZone as _, Weekday};
 use chrono_tz::Tz;
 use serde::Serialize;
 use serde_json::json;
@@ -295,7 +295,8 @@ impl WaitingMessage<'_> {
     fn move_meeting(&self, revision: &mut MessageRevision, moment: NamedMoment) -> Result<Option<String>, BadInput> {
         let Some(event) = revision.event() else { return Ok(None) };
         let old = self.local(event.start).naive_local();
-        let start = self.resolve(moment.day.unwrap_or(old.date()).and_time(moment.time.unwrap_or(old.time())))?;
+        let day = moment.day.map_or(old.date(), |day| in_week_of(day, old.date(), moment.is_weekday));
+        let start = self.resolve(day.and_time(moment.time.unwrap_or(old.time())))?;
         let end = start.plus(event.end.utc() - event.start.utc());
         revision.move_to(MeetingSpan { start, end });
         let until = self.local(end).format("%H:%M (UTC%:z)");
@@ -380,4 +381,13 @@ impl WaitingMessage<'_> {
     fn format(&self, at: Instant) -> String {
         self.local(at).format("%a %d %b %Y, %H:%M").to_string()
     }
+}
+
+/// Returns the day that is meant where a day was said by its name: that of the week in which the meeting is, if that
+/// week comes later. Any other day is meant as it was said.
+fn in_week_of(said: NaiveDate, meeting: NaiveDate, is_weekday: bool) -> NaiveDate {
+    let monday = |day: NaiveDate| day.week(Weekday::Mon).first_day();
+    let weeks = (monday(meeting) - monday(said)).num_weeks();
+    let later = u64::try_from(weeks).ok().filter(|_| is_weekday).map(|weeks| Days::new(weeks * 7));
+    later.and_then(|later| said.checked_add_days(later)).unwrap_or(said)
 }

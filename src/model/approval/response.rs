@@ -31,6 +31,8 @@ text_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct NamedMoment {
     pub day: Option<NaiveDate>,
+    /// Whether the day was said by its name alone, so that it may be that day of the meeting's own week.
+    pub is_weekday: bool,
     /// By the clock on the person's wall.
     pub time: Option<NaiveTime>,
 }

@@ -238,7 +238,17 @@ impl ResponseReader<'_> {
     }
 
     fn read_moment(&self, time: &Capture) -> Option<NamedMoment> {
-        date::find_moment(&self.plain_text_of(time), &ReferenceTime::new(self.now, self.me))
+        let text = self.plain_text_of(time);
+        let said_on = |days: i64| {
+            let base = self.now.plus(chrono::Duration::days(days));
+            date::find_moment(&text, &ReferenceTime::new(base, self.me))
+        };
+        let moment = said_on(0)?;
+        let Some(day) = moment.day else { return Some(moment) };
+        // The name of a day means the same tomorrow and another day in a week; "tomorrow" and a date do not.
+        let day_on = |days| said_on(days).and_then(|moment| moment.day);
+        let is_weekday = day_on(1) == Some(day) && day_on(7) == day.checked_add_days(chrono::Days::new(7));
+        Some(NamedMoment { is_weekday, ..moment })
     }
 
     fn read_instant(&self, time: &Capture) -> Option<Instant> {

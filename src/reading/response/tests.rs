@@ -17,7 +17,7 @@ fn describe(wish: &ResponseWish) -> String {
         ResponseWish::AskLater { at: Some(at) } => format!("later {at}"),
         ResponseWish::Answer { answer, period: None } => answer.to_string(),
         ResponseWish::Answer { answer, period: Some(period) } => format!("{answer} {period}"),
-        ResponseWish::Move(NamedMoment { day, time }) => {
+        ResponseWish::Move(NamedMoment { day, time, .. }) => {
             let day = day.map_or("-".to_owned(), |day| day.to_string());
             format!("move {day} {}", time.map_or("-".to_owned(), |time| time.format("%H:%M").to_string()))
         }
@@ -76,5 +76,22 @@ fn long_and_odd_input_is_no_instruction() {
     for text in ["", "   ", ",,, –", "“”", "{time}", &"and then ".repeat(2000), &"to ".repeat(59), &joined, &skipped]
     {
         assert_eq!(read(text), "editor", "{}", text.chars().take(20).collect::<String>());
+    }
+}
+
+#[test]
+fn the_name_of_a_day_is_told_from_a_date() {
+    for (text, expected) in [
+        ("make it Thursday at three", true),
+        ("lieber Freitag um 10 Uhr", true),
+        ("make it tomorrow at 9", false),
+        ("make it 24 November at 9", false),
+        ("at 4pm instead", false),
+    ] {
+        let wishes = read_response(text, &me(chrono_tz::UTC), NOW.parse().unwrap()).unwrap();
+        assert!(
+            matches!(&wishes[..], [ResponseWish::Move(moment)] if moment.is_weekday == expected),
+            "{text}: {wishes:?}"
+        );
     }
 }
