@@ -6,6 +6,8 @@ use adjutant::{
     model::{DecisionKind, ItemState},
 };
 
+use chrono::Datelike as _;
+
 use crate::support::test_home::{TestHome, approve_first, first};
 
 const RESPONSES: &str = include_str!("../responses/responses.psv");
@@ -58,6 +60,12 @@ fn message(detail: &ItemDetail) -> (Vec<String>, String, String) {
     let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes()).unwrap();
     let calendar = parsed.attachments().next().map_or("", |part| std::str::from_utf8(part.contents()).unwrap());
     (to, message.body.clone(), calendar.replace("\r\n ", ""))
+}
+
+/// Returns the day of the meeting in a calendar part.
+fn start_day(calendar: &str) -> chrono::NaiveDate {
+    let start = calendar.lines().find_map(|line| line.strip_prefix("DTSTART:")).unwrap();
+    chrono::NaiveDate::parse_from_str(&start[..8], "%Y%m%d").unwrap()
 }
 
 /// Returns what is wrong with the outcome of a response; empty if it is what was expected.
@@ -149,12 +157,13 @@ async fn check(kind: &str, words: &str, expected: &str) -> String {
                 let is_named = |text: &str| time == "-" || text.contains(time);
                 must(is_named(&body), &body);
                 let start = mime.lines().find(|line| line.starts_with("DTSTART:")).unwrap_or_default().to_owned();
-                let day = day.replace('-', "");
-                must(
-                    (day.is_empty() || start.contains(&day))
-                        && (time == "-" || start.contains(&format!("T{}00Z", time.replace(':', "")))),
-                    &start,
-                );
+                // A day said by its name is that of the week for which the mail asked.
+                let found = start_day(&mime);
+                let asked = start_day(&mime_before);
+                let is_meant = chrono::NaiveDate::parse_from_str(day, "%Y-%m-%d").map_or(found == asked, |day| {
+                    found == day || found.weekday() == day.weekday() && found.iso_week() == asked.iso_week()
+                });
+                must(is_meant && (time == "-" || start.contains(&format!("T{}00Z", time.replace(':', "")))), &start);
             }
             _ => must(false, "nothing should wait"),
         }
