@@ -70,8 +70,8 @@ fn a_chain_has_a_clause_for_each_thing_that_is_wanted() {
             vec![(Update, "task 3 title to 'Call mom' and add description 'Ask'")],
         ),
         ("תוסיף קניית חלב ותראה לי את הרשימה", vec![(Create, "קניית חלב"), (List, "לי את הרשימה")]),
-        ("מחק את משימה 3 ואז תראה לי מה נשאר", vec![(Delete, "את משימה 3"), (List, "לי מה נשאר")]),
-        ("סיימתי את משימה 2, תוסיף לשלוח חשבונית", vec![(Complete, "את משימה 2"), (Create, "לשלוח חשבונית")]),
+        ("מחק את משימה 3 ואז תראה לי מה נשאר", vec![(Delete, "משימה 3"), (List, "לי מה נשאר")]),
+        ("סיימתי את משימה 2, תוסיף לשלוח חשבונית", vec![(Complete, "משימה 2"), (Create, "לשלוח חשבונית")]),
     ] {
         let reading = read(text);
         let found: Vec<_> = reading.clauses.iter().map(|clause| (clause.intent, &text[clause.rest.clone()])).collect();

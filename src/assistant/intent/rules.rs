@@ -39,7 +39,7 @@ pub(super) struct Proposal {
     pub(super) strength: Strength,
     pub(super) trigger: Range<usize>,
     pub(super) rest: Range<usize>,
-    /// What is wanted of is only a pronoun.
+    /// What is wanted of is only a pronoun, or the list.
     pub(super) is_about_the_same: bool,
 }
 
@@ -170,9 +170,13 @@ impl IntentRules {
         }
         let shift = |range: Range<usize>| range.start + start..range.end + start;
         let rest = tokens.get(shift(matched.rest.clone())).unwrap_or_default();
+        let marker = self.classes.ends("marker", rest).next().filter(|length| *length < rest.len()).unwrap_or(0);
+        matched.rest.start += marker;
+        let rest = rest.get(marker..).unwrap_or_default();
         let is_number = rest.first().is_some_and(|token| token.is_number);
         Some(Proposal {
-            is_about_the_same: !is_number && self.classes.ends("it", rest).any(|end| end == rest.len()),
+            is_about_the_same: !is_number
+                && ["it", "fromlist"].iter().any(|class| self.classes.ends(class, rest).any(|end| end == rest.len())),
             intent: section.intent,
             strength: section.strength,
             trigger: shift(matched.trigger),
@@ -270,16 +274,17 @@ mod tests {
     #[test]
     fn a_proposal_names_the_trigger_and_the_rest() {
         for (text, intent, strength, trigger, rest) in [
-            ("Add buy milk", Intent::Create, Strength::Plain, "add", "buy milk"),
+            ("Add eggs", Intent::Create, Strength::Plain, "add", "eggs"),
+            ("Add buy milk", Intent::Create, Strength::Sure, "add", "buy milk"),
             ("could you please remind me to call mom?", Intent::Create, Strength::Sure, "remind me to", "call mom"),
             ("put eggs on my shopping list", Intent::Create, Strength::Sure, "put", "eggs"),
             ("task 3 is done", Intent::Complete, Strength::Sure, "is done", "task 3"),
             ("mark it as done please", Intent::Complete, Strength::Sure, "mark", "it"),
             ("Buy groceries", Intent::Create, Strength::Lone, "", "buy groceries"),
-            ("I need to buy milk", Intent::Create, Strength::Plain, "i need to", "buy milk"),
+            ("I need to buy milk", Intent::Create, Strength::Sure, "i need to", "buy milk"),
             ("I need to delete task 5", Intent::Delete, Strength::Sure, "delete", "task 5"),
             ("תזכירי לי בבקשה לאסוף את הילדים", Intent::Create, Strength::Sure, "תזכירי לי", "בבקשה לאסוף את הילדים"),
-            ("ותמחק את משימה 5", Intent::Delete, Strength::Sure, "ותמחק", "את משימה 5"),
+            ("ותמחק את משימה 5", Intent::Delete, Strength::Sure, "ותמחק", "משימה 5"),
         ] {
             let found = propose(text).unwrap_or_else(|| panic!("{text}: nothing"));
             assert_eq!(found, (intent, strength, trigger.to_owned(), rest.to_owned()), "{text}");
