@@ -137,25 +137,18 @@ impl PatternElement {
     }
 
     fn parse(text: &str) -> Self {
-        let name_of =
-            |text: &str, open: &str| text.strip_prefix(open).map(|rest| rest.trim_end_matches('}').to_owned());
         let (text, is_optional) = text.strip_suffix('?').map_or((text, false), |bare| (bare, true));
         match text {
             ".." => return Self::Gap { most: SHORT_GAP },
             "..." => return Self::Gap { most: usize::MAX },
             "<n>" => return Self::Number,
-            "{x}" => return Self::Rest(RestCondition::Anything),
             _ => {}
         }
         if let Some(name) = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
             return Self::Class { name: name.to_owned(), is_optional };
         }
-        let kinds: [(&str, fn(String) -> RestCondition); 3] =
-            [("{x:", RestCondition::BeginsWith), ("{x=", RestCondition::Is), ("{x~", RestCondition::Contains)];
-        for (open, wanted) in kinds {
-            if let Some(name) = name_of(text, open) {
-                return Self::Rest(wanted(name));
-            }
+        if let Some(condition) = text.strip_prefix("{x").and_then(|rest| rest.strip_suffix('}')) {
+            return Self::Rest(RestCondition::parse(condition));
         }
         let words = text.split('|').map(|word| tokenise(word).into_iter().map(|token| token.text).collect()).collect();
         Self::Words { words, is_optional }
@@ -278,6 +271,16 @@ fn match_from(
 }
 
 impl RestCondition {
+    /// Reads what stands between `{x` and `}`.
+    fn parse(text: &str) -> Self {
+        let name = |sign: char| text.strip_prefix(sign).map(str::to_owned);
+        name(':')
+            .map(Self::BeginsWith)
+            .or_else(|| name('=').map(Self::Is))
+            .or_else(|| name('~').map(Self::Contains))
+            .unwrap_or(Self::Anything)
+    }
+
     fn accepts(&self, words: &[MessageToken], classes: &PhraseClasses) -> bool {
         match self {
             Self::Anything => true,
