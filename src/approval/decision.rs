@@ -265,9 +265,16 @@ pub fn refuse_revocation(state: OutboxState) -> DecisionError {
     }
 }
 
-/// Voids an effect that a person replaces by an edited one, and records the correction.
-pub fn replace_action(action: &Action) -> Changes<'_> {
-    vec![DecisionChange::VoidAction { action, why: "edited".into() }, correction(action, CorrectionKind::Edit, "")]
+/// Voids an effect that a person replaces by an edited one, and records the correction. `output` is that of another step
+/// which changes with it.
+pub fn replace_action<'a>(action: &'a Action, output: Option<&(String, Value)>) -> Changes<'a> {
+    let mut changes =
+        vec![DecisionChange::VoidAction { action, why: "edited".into() }, correction(action, CorrectionKind::Edit, "")];
+    changes.extend(output.map(|(step, output)| {
+        let changes = vec![TaskChange::RecordOutput { step: step.clone(), output: output.clone() }];
+        DecisionChange::ChangeTask { task_id: action.task_id, changes }
+    }));
+    changes
 }
 
 fn correction<'a>(action: &'a Action, kind: CorrectionKind, why: &str) -> DecisionChange<'a> {

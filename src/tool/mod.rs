@@ -21,7 +21,7 @@ mod summarise_thread;
 
 pub use answer::say_when;
 pub use meeting_time::MeetingSpan;
-pub use reword::{InvitationMove, edit_message, move_invitation};
+pub use reword::{InvitationMove, edit_message, event_of, move_invitation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

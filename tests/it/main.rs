@@ -55,6 +55,8 @@ mod linked_folders;
 mod mail_parts;
 mod maildir_life;
 mod maildir_names;
+mod meeting_edits;
+mod meeting_mails;
 mod memory_contract;
 mod memory_faults;
 mod memory_key;

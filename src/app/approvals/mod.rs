@@ -2,6 +2,7 @@
 //! [`crate::approval`]; this module reads what it depends on and stores the result. It carries out no effect: a
 //! decision only opens a run.
 
+mod meeting;
 mod queue;
 
 use anyhow::{Context as _, bail};
@@ -285,14 +286,22 @@ impl ApprovalUseCases<'_> {
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
         let policy = self.app.effects().load_policy();
-        let output = item.body.get("planned").cloned().unwrap_or_default();
+        let output = meeting::planned_as_edited(&item, &action);
+        let step_output = meeting::proposal_as_edited(&created.task, &action);
         let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &policy, now)?;
         // The edited item takes the place of the old one, so the queue limits do not apply.
         asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
         let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };
-        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: Actor::Person, at: now };
+        let edit = ActionEdit {
+            item_id,
+            action: Box::new(new),
+            item: Box::new(asked),
+            step_output,
+            who: Actor::Person,
+            at: now,
+        };
         self.app.store.write(Write::EditAction(Box::new(edit))).await?;
         Ok(new_id)
     }

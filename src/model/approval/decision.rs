@@ -48,6 +48,8 @@ pub struct ActionEdit {
     pub item_id: ItemId,
     pub action: Box<NewAction>,
     pub item: Box<NewItem>,
+    /// The output of another step that changes with the wording: the time that is now proposed.
+    pub step_output: Option<(String, serde_json::Value)>,
     pub who: Actor,
     pub at: Instant,
 }

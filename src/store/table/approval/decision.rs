@@ -105,7 +105,7 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
     }
     let row = action_of_item(connection, &old)?;
     let cause = DecisionCause { item: &old, who: edit.who, at: edit.at };
-    apply_changes(connection, cause, &approval::replace_action(&row.action))?;
+    apply_changes(connection, cause, &approval::replace_action(&row.action, edit.step_output.as_ref()))?;
     let run = old.run_id.unwrap_or(row.run_id);
     outbox::plan(connection, &edit.action, run, edit.who, edit.at)?;
     item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
