@@ -162,11 +162,11 @@ def message_texts(task, step, key):
 
 
 def judge_meetings(expected, opened, add, tell):
-    """Counts the mails about a meeting that are answered for the time that suits: the invitation, or else the answer, names it. Where none
-    of the times suits, nobody is invited to one of them."""
+    """Counts the mails about a meeting that wait for an answer and are answered for the time that suits: the invitation, or else the answer,
+    names it. Where none of the times suits, nobody is invited to one of them."""
     for line in expected:
         meeting = line.get("meeting")
-        if not meeting:
+        if not meeting or line.get("draft", "none") == "none":
             continue
         tasks = opened.get(line["file"], [])
         invited = [text for task in tasks for text in message_texts(task, "send_calendar_invite", "text")]
