@@ -159,8 +159,8 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Returns whether a model may word what the tool makes.
-    fn accepts_wording(&self) -> bool {
+    /// Returns whether a model may word what the tool makes for this task.
+    fn accepts_wording(&self, _task: &Task) -> bool {
         false
     }
 

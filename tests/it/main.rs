@@ -57,6 +57,7 @@ mod maildir_life;
 mod maildir_names;
 mod meeting_edits;
 mod meeting_mails;
+mod meetings;
 mod memory_contract;
 mod memory_faults;
 mod memory_key;
