@@ -3,11 +3,9 @@
 
 use adjutant::{
     model::{
-        AccountId, AccountMode, Action, ActionId, Address, Effect, Facts, Instant, Mail, MailId, Me, Task, TaskId,
-        UserId,
+        Address, Effect, Facts, Instant, Mail, Me, Task,
         action::{ComposedMessage, SendKind},
     },
-    policy::{EffectPolicy, PolicyContext, classify},
     reading::{Relation, collect_facts},
     tool::{
         BusyTimes, InvitationMove, MeetingSpan, Registry, ToolInput, ToolOutcome, edit_message, event_of,
@@ -22,6 +20,7 @@ use serde_json::json;
 
 use crate::{
     fuzz_entry::{me, read_parsed_mail},
+    reply_bytes::verdict_on,
     support::test_home::SeededRandom,
 };
 
@@ -87,34 +86,8 @@ fn invitation(mail: &Mail, language: &str, start: DateTime<Utc>, minutes: i64) -
 
 /// What the policy says of sending it.
 fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
-    let action = Action {
-        action_id: ActionId::derive(now(), &["invite"]),
-        account: AccountId::from("work"),
-        user: UserId::from("me"),
-        task_id: TaskId::derive(now(), &["invite"]),
-        step: "send_calendar_invite".into(),
-        generation: 0,
-        mail_id: Some(MailId(1)),
-        mail_key: None,
-        tool: "send_calendar_invite".into(),
-        effect: Effect::Send { kind: SendKind::Invite, message: message.clone(), replaces: None },
-        arguments: Vec::new(),
-        terms: None,
-    };
-    let (own, policy) = (me().addresses.clone(), EffectPolicy::parse("").unwrap());
-    let situation = PolicyContext {
-        mode: AccountMode::Active,
-        mail: Some(mail),
-        labels: &[],
-        is_phishing: false,
-        own: &own,
-        policy: &policy,
-        approval: None,
-        epoch: 0,
-        restored_at: None,
-        now: now(),
-    };
-    classify(&action, &situation).map(drop)
+    let effect = Effect::Send { kind: SendKind::Invite, message: message.clone(), replaces: None };
+    verdict_on("send_calendar_invite", effect, mail)
 }
 
 fn start_of(message: &ComposedMessage) -> DateTime<Utc> {
