@@ -200,10 +200,10 @@ impl PlanStep {
                     decision.quiet.unwrap_or_else(|| (reading.no_task.unwrap_or(NoTask::Fyi), reading.reason.clone()));
                 skip_without_task(about, no_task, &reason)
             }
-            (true, false) => follow_up::link_follow_up(entry, told, &decision.links),
+            (true, false) => follow_up::link_follow_up(entry, known, told, &decision.links),
             (false, _) => {
                 let mut step = self.open_tasks(entry, mail, known, reading, &about, &decision.fresh);
-                follow_up::add_links(&mut step, entry, &told, &decision.links);
+                follow_up::add_links(&mut step, entry, known, &told, &decision.links);
                 step
             }
         }
