@@ -47,6 +47,7 @@ mod group_commit;
 mod half_written;
 mod hebrew;
 mod import;
+mod intents;
 mod invitations;
 mod ledger;
 mod life_cycle;
