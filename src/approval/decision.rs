@@ -287,10 +287,17 @@ pub fn refuse_revocation(state: OutboxState) -> DecisionError {
     }
 }
 
-/// Voids an effect that a person replaces by another one, and records the correction.
+/// Voids an effect that a person replaces by another one, and records the correction. The output of another step may
+/// change with it.
 pub fn replace_action<'a>(action: &'a Action, edit: &ActionEdit) -> Changes<'a> {
     let why = if edit.kind == CorrectionKind::Respond { "another answer was asked for" } else { "edited" };
-    vec![DecisionChange::VoidAction { action, why: why.into() }, correction(action, edit.kind, &edit.words)]
+    let mut changes =
+        vec![DecisionChange::VoidAction { action, why: why.into() }, correction(action, edit.kind, &edit.words)];
+    changes.extend(edit.step_output.as_ref().zip(action.task_id).map(|((step, output), task_id)| {
+        let changes = vec![TaskChange::RecordOutput { step: step.clone(), output: output.clone() }];
+        DecisionChange::ChangeTask { task_id, changes }
+    }));
+    changes
 }
 
 fn correction<'a>(action: &'a Action, kind: CorrectionKind, why: &str) -> DecisionChange<'a> {

@@ -33,8 +33,9 @@ impl Tool for DraftReply {
         "draft_reply"
     }
 
-    fn accepts_wording(&self) -> bool {
-        true
+    /// A model does not know why a time is declined.
+    fn accepts_wording(&self, task: &Task) -> bool {
+        proposed_times(task).is_none_or(|(answer, _)| answer.fixes_time())
     }
 
     fn writes_letter(&self, task: &Task) -> bool {

@@ -75,7 +75,13 @@ impl Tool for SendCalendarInvite {
         };
         let replaces = earlier_draft(input);
         let effect = Effect::Send { kind: SendKind::Invite, message: outgoing.compose(input)?, replaces };
-        Ok(request_send(effect, &ARGUMENTS))
+        let mut outcome = request_send(effect, &ARGUMENTS);
+        if let ToolOutcome::Effect(requested) = &mut outcome
+            && let Some(output) = requested.output.as_object_mut()
+        {
+            output.insert("event".into(), json!(span));
+        }
+        Ok(outcome)
     }
 }
 
@@ -118,16 +124,20 @@ impl SendCalendarInvite {
     }
 }
 
-/// Returns the subject of the invitation and the title of its event. A subject that names another time than the event's
-/// gives way to the names of those who meet.
+/// Returns the subject of the invitation and the title of its event. A subject that names a time is no title, and one that
+/// names another time than the event's gives way to the names of those who meet.
 fn subject_and_title(input: &ToolInput<'_>, mail: &Mail, span: MeetingSpan) -> (String, String) {
+    let zone = input.me.time_zone;
     let title = strip_reply_prefixes(&mail.subject);
-    if !names_any_time(title, input.me.time_zone, input.now) {
+    if !names_any_time(title, zone, input.now) {
         return (reply_subject(&mail.subject), title.to_owned());
     }
-    let people = format!("{} / {}", mail.from.label(), input.me.default_signature(input.own));
-    let agrees = check_times_agree(title, input.me.time_zone, input.now, (span.start, span.end)).is_ok();
-    (if agrees { reply_subject(&mail.subject) } else { people.clone() }, people)
+    let agrees = |text: &str| check_times_agree(text, zone, input.now, (span.start, span.end)).is_ok();
+    let own = input.me.default_signature(input.own);
+    let people = format!("{} / {own}", mail.from.label());
+    // A name is what its bearer says it is.
+    let people = if names_any_time(&people, zone, input.now) { own.to_owned() } else { people };
+    (if agrees(title) { reply_subject(&mail.subject) } else { people.clone() }, people)
 }
 
 /// Requests the answer to the invitation in the mail, addressed to its organizer.

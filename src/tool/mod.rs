@@ -23,9 +23,9 @@ mod summarise_thread;
 
 pub use answer::say_when;
 pub use meeting_time::MeetingSpan;
-pub use response_words::{decline_letter, is_finished_letter, time_suits};
+pub use response_words::{decline_letter, is_finished_letter, place_line, time_suits};
 pub use revision::MessageRevision;
-pub use reword::{InvitationMove, edit_message, move_invitation};
+pub use reword::{InvitationMove, edit_message, event_of, move_invitation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -163,8 +163,8 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Returns whether a model may word what the tool makes.
-    fn accepts_wording(&self) -> bool {
+    /// Returns whether a model may word what the tool makes for this task.
+    fn accepts_wording(&self, _task: &Task) -> bool {
         false
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     BusyTimes, Tool, ToolError, ToolInput, ToolOutcome,
     meeting_time::{MeetingSpan, asked_times},
-    slot_search::{SlotSearch, Taken},
+    slot_search::{SlotConflict, SlotSearch},
 };
 use crate::model::{AskedTime, AskedTimes, Instant, MeetingAnswer, Task, task::PROPOSE_TIME_SLOTS};
 
@@ -57,7 +57,7 @@ impl Tool for ProposeTimeSlots {
 struct FoundTimes {
     answer: MeetingAnswer,
     spans: Vec<MeetingSpan>,
-    why: Option<Taken>,
+    why: Option<SlotConflict>,
 }
 
 /// Returns the times that the answer to the mail names.
@@ -70,7 +70,7 @@ fn find_times(search: &SlotSearch<'_>, asked: Option<&AskedTimes>, now: Instant)
         return FoundTimes {
             answer: MeetingAnswer::AskAgain,
             spans: search.next_working_days(),
-            why: Some(Taken::Past),
+            why: Some(SlotConflict::Past),
         };
     };
     let mut why = None;
@@ -85,7 +85,7 @@ fn find_times(search: &SlotSearch<'_>, asked: Option<&AskedTimes>, now: Instant)
             },
             AskedTime::Window { from, to } => match search.first_free_in(*from, *to) {
                 Some(span) => return FoundTimes { answer: MeetingAnswer::Suggest, spans: vec![span], why: None },
-                None => why = why.or(Some(Taken::Full)),
+                None => why = why.or(Some(SlotConflict::Full)),
             },
         }
     }

@@ -81,6 +81,11 @@ pub fn move_invitation(message: &ComposedMessage, wanted: &InvitationMove<'_>) -
     rebuild(message, &parsed, wanted.token, (&subject, &text), Some(calendar), wanted.now)
 }
 
+/// Returns the event of a message that the program wrote; none if it has no calendar part.
+pub fn event_of(message: &ComposedMessage) -> Option<EventTimes> {
+    find_event(&parse(message).ok()?).map(|(_, event)| event)
+}
+
 /// A title that names no time: the people who meet.
 fn neutral_title(parsed: &Message<'_>, message: &ComposedMessage) -> String {
     let own = parsed.from().and_then(|from| from.first()).and_then(|from| from.name().or_else(|| from.address()));

@@ -21,7 +21,7 @@ const HOURS_OF_NEXT_DAY: i64 = 4;
 
 /// Why a time is not free.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum SlotConflict {
     /// The calendar has something then.
     Calendar,
     /// It is held for another task.
@@ -32,7 +32,7 @@ pub(super) enum Taken {
     Full,
 }
 
-impl Taken {
+impl SlotConflict {
     pub(super) const fn as_str(&self) -> &'static str {
         match self {
             Self::Calendar => "calendar",
@@ -81,23 +81,23 @@ impl<'a> SlotSearch<'a> {
     }
 
     /// Returns the time if it is free, else why it is not.
-    pub(super) fn check(&self, start: Instant, end: Option<Instant>) -> Result<MeetingSpan, Taken> {
+    pub(super) fn check(&self, start: Instant, end: Option<Instant>) -> Result<MeetingSpan, SlotConflict> {
         let span = MeetingSpan { start, end: end.unwrap_or_else(|| start.plus(self.length)) };
         if start <= self.now {
-            return Err(Taken::Past);
+            return Err(SlotConflict::Past);
         }
         if !self.is_private && !self.is_in_working_hours(span) {
-            return Err(Taken::OutsideHours);
+            return Err(SlotConflict::OutsideHours);
         }
         self.find_conflict(span).map_or(Ok(span), Err)
     }
 
-    fn find_conflict(&self, span: MeetingSpan) -> Option<Taken> {
+    fn find_conflict(&self, span: MeetingSpan) -> Option<SlotConflict> {
         let overlaps = |from: Instant, to: Instant| from < span.end && span.start < to;
         if let Some(held) = self.held.iter().find(|held| overlaps(held.from, held.to)) {
-            return Some(Taken::Held(held.clone()));
+            return Some(SlotConflict::Held(held.clone()));
         }
-        self.busy.iter().any(|(from, to)| overlaps(*from, *to)).then_some(Taken::Calendar)
+        self.busy.iter().any(|(from, to)| overlaps(*from, *to)).then_some(SlotConflict::Calendar)
     }
 
     fn is_in_working_hours(&self, span: MeetingSpan) -> bool {
@@ -265,7 +265,7 @@ mod tests {
         let asked = at("2026-11-18T14:00:00Z");
         let busy = Busy { from: asked, to: asked.plus(Duration::hours(1)) };
         search_beside(vec![busy], |search| {
-            assert_eq!(search.check(asked, None), Err(Taken::Calendar));
+            assert_eq!(search.check(asked, None), Err(SlotConflict::Calendar));
             let starts: Vec<String> = search.near(asked).iter().map(|span| span.start.to_string()).collect();
             assert_eq!(starts, ["2026-11-17T14:00:00Z", "2026-11-18T13:30:00Z", "2026-11-19T14:00:00Z"]);
         });

@@ -91,19 +91,24 @@ fn written(dice: &mut SeededRandom, text: &str) -> String {
     format!("=?utf-8?q?{encoded}?=")
 }
 
-/// What judging an action depends on, with nothing said by anybody.
+/// What the policy says of a draft.
 fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
+    verdict_on("draft_reply", Effect::Draft { message: message.clone() }, mail)
+}
+
+/// What the policy says of an effect, with nothing said by anybody.
+pub(crate) fn verdict_on(step: &str, effect: Effect, mail: &Mail) -> Result<(), String> {
     let action = Action {
         action_id: ActionId::derive(now(), &["reply"]),
         account: AccountId::from("work"),
         user: UserId::from("me"),
         task_id: Some(TaskId::derive(now(), &["reply"])),
-        step: "draft_reply".into(),
+        step: step.into(),
         generation: 0,
         mail_id: Some(MailId(1)),
         mail_key: None,
-        tool: "draft_reply".into(),
-        effect: Effect::Draft { message: message.clone() },
+        tool: step.into(),
+        effect,
         arguments: Vec::new(),
         terms: None,
     };

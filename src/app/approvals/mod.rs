@@ -4,6 +4,7 @@
 
 mod edit;
 mod known_people;
+mod meeting;
 mod queue;
 mod response;
 

@@ -5,6 +5,7 @@ mod batch;
 mod command;
 mod editor;
 mod interactive;
+mod meeting;
 mod page;
 mod respond;
 mod terminal;

@@ -8,6 +8,7 @@ use super::{
         description::{describe_effect, format_date_time, format_timestamp},
         printer::escape_and_truncate,
     },
+    meeting::meeting_lines,
     wording::{describe_expiry, describe_kind, describe_recipient},
 };
 use crate::{
@@ -41,7 +42,7 @@ impl PageLine {
         Self { is_emphasised: true, ..Self::plain(text) }
     }
 
-    fn field(label: &str, text: &str) -> Self {
+    pub(super) fn field(label: &str, text: &str) -> Self {
         Self { indent: LABEL_WIDTH, ..Self::plain(format!("{label:<LABEL_WIDTH$}{text}")) }
     }
 
@@ -68,6 +69,7 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
     if let Some(message) = message {
         lines.extend(message_header_lines(detail, message));
     }
+    lines.extend(meeting_lines(detail, message, zone));
     lines.extend(invitation(item, zone));
     let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
     let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);

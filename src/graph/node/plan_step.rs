@@ -64,7 +64,9 @@ impl Node for PlanStep {
             apply_learned_reading(&mut reading, taught, mail, &context);
         }
         let Some(acts) = self.ask_rule_acts(entry, &known, &reading)? else {
-            let facts = Box::new(self.mail_facts(entry, mail, &known, &reading));
+            let about = self.mail_facts(entry, mail, &known, &reading);
+            // As in the ledger, a mail is of the kind of its first task.
+            let facts = Box::new(reading.tasks.first().map_or_else(|| about.clone(), |plan| about.for_task(plan)));
             return Ok(NodeOutput::from_call(Call::RuleActs { facts }));
         };
         let requests =
@@ -198,10 +200,10 @@ impl PlanStep {
                     decision.quiet.unwrap_or_else(|| (reading.no_task.unwrap_or(NoTask::Fyi), reading.reason.clone()));
                 skip_without_task(about, no_task, &reason)
             }
-            (true, false) => follow_up::link_follow_up(entry, told, &decision.links),
+            (true, false) => follow_up::link_follow_up(entry, known, told, &decision.links),
             (false, _) => {
                 let mut step = self.open_tasks(entry, mail, known, reading, &about, &decision.fresh);
-                follow_up::add_links(&mut step, entry, &told, &decision.links);
+                follow_up::add_links(&mut step, entry, known, &told, &decision.links);
                 step
             }
         }

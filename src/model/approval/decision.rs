@@ -68,6 +68,8 @@ pub struct ActionEdit {
     pub kind: CorrectionKind,
     /// The words of the response; empty for an edit.
     pub words: String,
+    /// The output of another step that changes with the wording: the time that is now proposed.
+    pub step_output: Option<(String, serde_json::Value)>,
     pub who: Actor,
     pub at: Instant,
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PROPOSE_TIME_SLOTS, Task, TaskContext};
+use super::{PROPOSE_TIME_SLOTS, SEND_REPLY, Task, TaskContext};
 use crate::model::{Instant, TaskKind, text_enum::text_enum};
 
 text_enum! {
@@ -47,6 +47,28 @@ impl Task {
         let proposed = self.proposed_spans().into_iter().map(|(from, to)| held(from, to, HeldKind::Proposed));
         let invited = self.invited_span().into_iter().map(|(from, to)| held(from, to, HeldKind::Invited));
         proposed.chain(invited).collect()
+    }
+
+    /// Notes other times that the mail of the task asks for. The steps that answer are open again; what is left of a draft
+    /// is only by which it is found and replaced.
+    pub fn ask_for_times(&mut self, asked: Value) {
+        const INVITE: &str = "send_calendar_invite";
+        let answers = [PROPOSE_TIME_SLOTS, INVITE, SEND_REPLY];
+        self.context.more.insert(TaskContext::ASKED_TIMES.to_owned(), asked);
+        let has_invite = self.subtasks.iter().any(|subtask| subtask.step == INVITE);
+        for subtask in self.subtasks.iter_mut().filter(|subtask| answers.contains(&subtask.step.as_str())) {
+            subtask.done = false;
+            // Where only alternatives were offered, there may be somebody to invite now.
+            if subtask.step == SEND_REPLY && !has_invite {
+                INVITE.clone_into(&mut subtask.step);
+            }
+        }
+        if let Some(outputs) = &mut self.tool_output {
+            outputs.retain(|step, _| !answers.contains(&step.as_str()));
+            if let Some(draft) = outputs.get_mut("draft_reply").and_then(Value::as_object_mut) {
+                draft.remove("draft");
+            }
+        }
     }
 
     fn proposed_spans(&self) -> Vec<(Instant, Instant)> {

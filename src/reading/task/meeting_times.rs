@@ -6,7 +6,7 @@ use crate::date::{AskedTimesReader, ReferenceTime};
 use crate::model::AskedTimes;
 use crate::reading::{
     conversation::says,
-    lexicon::{Feature, WordList},
+    lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
     sentence::score::ScoredSentence,
 };
@@ -47,6 +47,24 @@ pub(super) fn find_asked_times(
         reader.read(subject);
         reader.finish()
     })
+}
+
+/// Returns whether a sentence asks if the reader can be somewhere, or has time, at a time that it may name. One that asks
+/// for work or for a thing does not.
+pub(super) fn asks_about_time(scored: &ScoredSentence<'_>) -> bool {
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let asks = scored.sentence.raw.contains('?')
+        || scored.features.has_any(&[Feature::AsksYou, Feature::LetMeKnow, Feature::Proposes, Feature::Please]);
+    let asks_for_thing = scored
+        .sentence
+        .words()
+        .any(|word| lexicon.has_word(WordList::HandingVerbs, word) || lexicon.has_word(WordList::ActVerbs, word));
+    asks && !asks_for_thing && (says(scored, WordList::Suiting) || says(scored, WordList::Visits))
+}
+
+/// Returns whether the request is to be somewhere, so that a time is confirmed and nobody is invited.
+pub(super) fn asks_to_come(scored: &ScoredSentence<'_>) -> bool {
+    says(scored, WordList::Visits)
 }
 
 fn read_all(sentences: &[&ScoredSentence<'_>], base: &ReferenceTime<'_>) -> Option<AskedTimes> {

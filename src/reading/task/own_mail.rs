@@ -61,7 +61,8 @@ pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<Extr
 }
 
 fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thread: bool) -> ExtractedTask {
-    let steps = choose_steps(note.kind, TemplateContext { has_due_date: due.is_some(), in_thread });
+    let steps =
+        choose_steps(note.kind, TemplateContext { has_due_date: due.is_some(), in_thread, asks_for_time: false });
     ExtractedTask {
         kind: note.kind,
         objective: note.objective,

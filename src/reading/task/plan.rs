@@ -3,7 +3,7 @@
 //! Owns how a task is filled. Whether there is one was decided before.
 
 use crate::date::{self, DueDate, ReferenceTime};
-use crate::model::{AskedTime, ExtractedTask, Instant, Mail, TaskKind};
+use crate::model::{AskedTime, AskedTimes, ExtractedTask, Instant, Mail, TaskKind};
 use crate::reading::{
     conversation::says,
     language::Language,
@@ -16,7 +16,7 @@ use crate::reading::{
     },
     task::{
         asked::{find_asked, kind_for_asked},
-        meeting_times::find_asked_times,
+        meeting_times::{asks_about_time, asks_to_come, find_asked_times},
         money,
         objective::ObjectiveWriter,
         shorten::shorten,
@@ -40,6 +40,10 @@ pub(in crate::reading) fn plan_task(
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
     let asked = find_asked(scored, !mail.attachments.is_empty());
     let kind = kind_for_asked(choose_task_kind(scored, &clause, annotated, mail, &seen), asked, &clause, scored);
+    let asked_times = find_times_of_request(kind, scored, mail, annotated, base);
+    // "Does Thursday at ten suit you?" is a meeting, whatever it is called.
+    let is_meeting = kind == TaskKind::Question && asked_times.is_some() && !asks_to_come(scored);
+    let kind = if is_meeting { TaskKind::Meeting } else { kind };
     let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
     let referent = find_referent(&clause, scored, annotated, writer.subject.is_empty());
     if referent.is_some() {
@@ -76,8 +80,7 @@ pub(in crate::reading) fn plan_task(
     task.currency = money.map(|money| money.currency.to_owned());
     task.asked = asked;
     task.wants_answer = wants_answer(kind, &clause, scored);
-    task.asked_times =
-        (kind == TaskKind::Meeting).then(|| find_asked_times(scored, &mail.subject, annotated, base)).flatten();
+    task.asked_times = asked_times;
     task.happens_at = find_meeting_time(&task, scored, base);
     set_due_date_and_steps(&mut task, due, mail);
     task
@@ -94,6 +97,25 @@ fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) ->
             lexicon.has_word(WordList::AnswerVerbs, &clause.verb) || says(scored, WordList::ByReply)
         }
         _ => false,
+    }
+}
+
+/// The times that the mail names, where a meeting is asked for, or whether the reader has time or comes.
+fn find_times_of_request(
+    kind: TaskKind,
+    scored: &ScoredSentence<'_>,
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<AskedTimes> {
+    match kind {
+        TaskKind::Meeting => find_asked_times(scored, &mail.subject, annotated, base),
+        TaskKind::Question | TaskKind::Request | TaskKind::Deadline if asks_about_time(scored) => {
+            let found = find_asked_times(scored, "", annotated, base)?;
+            let is_ahead = found.times.iter().any(|time| base.hours_until(time.earliest()) > 0.0);
+            (found.is_exact() && is_ahead).then_some(found)
+        }
+        _ => None,
     }
 }
 
@@ -381,7 +403,10 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
         currency: None,
         invoice_number: None,
         evidence: evidence.to_owned(),
-        steps: choose_steps(kind, TemplateContext { has_due_date: false, in_thread: !mail.references.is_empty() }),
+        steps: choose_steps(
+            kind,
+            TemplateContext { in_thread: !mail.references.is_empty(), ..TemplateContext::default() },
+        ),
         wants_answer: kind == TaskKind::Invitation,
         happens_at: None,
         asked_times: None,
@@ -392,7 +417,11 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
 pub(in crate::reading) fn set_due_date_and_steps(task: &mut ExtractedTask, due: Option<DueDate>, mail: &Mail) {
     task.steps = choose_steps(
         task.kind,
-        TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() },
+        TemplateContext {
+            has_due_date: due.is_some(),
+            in_thread: !mail.references.is_empty(),
+            asks_for_time: task.asked_times.is_some(),
+        },
     );
     if let Some(due) = due {
         task.deadline = Some(due.deadline);

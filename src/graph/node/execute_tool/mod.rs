@@ -146,7 +146,7 @@ impl ExecuteTool {
         task: &Task,
         tool: &dyn Tool,
     ) -> anyhow::Result<ControlFlow<NodeOutput, ToolReplies>> {
-        let worded = tool.accepts_wording() && entry.has_model;
+        let worded = tool.accepts_wording(task) && entry.has_model;
         let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
