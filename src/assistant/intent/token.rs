@@ -58,31 +58,41 @@ pub(super) fn tokenise(message: &str) -> Vec<MessageToken> {
             }
             break;
         }
-        let mut token = MessageToken {
-            text: String::new(),
-            place: at..at,
-            break_before: between.strength,
-            is_number: true,
-            is_quoted: false,
-            ends_question: false,
-        };
-        let mut current = Some((at, c));
-        while let Some((at, c)) = current {
-            push_normalised(&mut token, c);
-            token.place.end = at + c.len_utf8();
-            before = c;
-            current = chars.next_if(|(at, next)| is_inside_word(message, *at, *next, before));
-        }
-        token.is_number &= !token.text.is_empty();
-        if token.is_number
-            && let Some(sign) = between.number_sign
-        {
-            token.place.start = sign;
-        }
+        let (token, last) = read_word(message, at, &between);
+        while chars.next_if(|(at, _)| *at < token.place.end).is_some() {}
+        before = last;
         between = WordGap::default();
         tokens.push(token);
     }
     tokens
+}
+
+/// Reads the word that begins here. Returns it and its last character.
+fn read_word(message: &str, start: usize, between: &WordGap) -> (MessageToken, char) {
+    let mut token = MessageToken {
+        text: String::new(),
+        place: start..start,
+        break_before: between.strength,
+        is_number: true,
+        is_quoted: false,
+        ends_question: false,
+    };
+    let mut last = ' ';
+    for (at, c) in message.get(start..).unwrap_or_default().char_indices() {
+        if at > 0 && !is_inside_word(message, start + at, c, last) {
+            break;
+        }
+        push_normalised(&mut token, c);
+        token.place.end = start + at + c.len_utf8();
+        last = c;
+    }
+    token.is_number &= !token.text.is_empty();
+    if token.is_number
+        && let Some(sign) = between.number_sign
+    {
+        token.place.start = sign;
+    }
+    (token, last)
 }
 
 /// What was seen since the last word.
