@@ -46,7 +46,8 @@ pub fn edit_message(
     if event.is_declining() {
         return rebuild(message, &parsed, token, (subject, text), Some(calendar), now);
     }
-    let moved = follow_text(subject, text, event.zone, now, (event.start, event.end)).map_err(ToolError)?;
+    let (own_subject, own_text) = (event.own_words(subject), event.own_words(text));
+    let moved = follow_text(&own_subject, &own_text, event.zone, now, (event.start, event.end)).map_err(ToolError)?;
     let calendar = match moved {
         None => calendar,
         Some(_) if event.is_answer => {
