@@ -157,7 +157,7 @@ impl<'a> SlotSearch<'a> {
             .flat_map(|day| self.starts_of(day).collect::<Vec<_>>())
             .filter(|start| *start != asked)
             .filter_map(|start| {
-                let span = self.check_with_notice(start)?;
+                let span = self.check_with_notice(start).filter(|span| self.is_in_working_hours(*span))?;
                 let there = self.local(start);
                 let days = (there.date_naive() - at.date_naive()).num_days();
                 let hours = (there.time() - at.time()).num_minutes().abs();
@@ -183,7 +183,7 @@ impl<'a> SlotSearch<'a> {
     }
 
     fn check_with_notice(&self, start: Instant) -> Option<MeetingSpan> {
-        (start >= self.now.plus(NOTICE)).then(|| self.check_bounded(start)).flatten()
+        (start >= self.now.plus(NOTICE)).then(|| self.check(start, None).ok()).flatten()
     }
 
     /// The time if it is free and lies in the working hours, whatever the mail is.
