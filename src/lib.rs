@@ -34,7 +34,8 @@ pub mod reflection;
 pub mod store;
 pub mod witness;
 
-// the nightly job
+// the night, and the questions
+pub mod assistant;
 pub mod nightly;
 
 // running it

@@ -22,14 +22,14 @@ mod resolve;
 mod span;
 mod term;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod time_word;
 mod token;
 mod zone;
 
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
-use crate::model::{Instant, Me};
+use crate::model::{Instant, Me, NamedMoment};
 
 pub use agreement::{TimeAgreement, TimesInText, check_times_agree, follow_text, names_any_time, read_times_in_text};
 pub use asked::AskedTimesReader;
@@ -104,6 +104,17 @@ pub fn find_typed_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueD
 /// The start of the time that a text names which is an expression of time and nothing else.
 pub fn find_start(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     parse_alone(plain, base).filter(|found| found.span.grain != Grain::Unsure).map(|found| found.span.start)
+}
+
+/// The day and the hour of an expression of time; none for a stretch that is longer than a day.
+pub fn find_moment(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedMoment> {
+    let found = parse_alone(plain, base).filter(|found| found.part.is_none())?;
+    let day = found.has_day.then(|| found.span.start.date());
+    match found.span.grain {
+        Grain::Moment => Some(NamedMoment { day, is_weekday: false, time: Some(found.span.start.time()) }),
+        Grain::Day => Some(NamedMoment { day, is_weekday: false, time: None }),
+        _ => None,
+    }
 }
 
 fn parse_alone(plain: &str, base: &ReferenceTime<'_>) -> Option<NamedTime> {

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 use super::*;
 use crate::plain_text::normalise;
 
-pub(super) fn me(zone: Tz) -> Me {
+pub(crate) fn me(zone: Tz) -> Me {
     let time = |hour| NaiveTime::from_hms_opt(hour, 0, 0).unwrap();
     Me {
         names: vec!["Alex Green".into()],

@@ -33,6 +33,8 @@ pub enum Call {
     /// The learned entry, if there is one, that says whether such mails are tasks.
     #[serde(rename = "taught")]
     LearnedReading { facts: Box<Facts> },
+    /// What the rules in force do to a mail with these facts.
+    RuleActs { facts: Box<Facts> },
     /// What the second reader says about the sentences that the first one is in doubt about.
     SecondReading { sentences: Vec<String> },
     /// The priority by the rules in force. `urgency` is the model's estimate, if a model was called.
@@ -147,6 +149,8 @@ pub struct NodeInput<'a> {
     pub has_model: bool,
     /// Whether there is a second reader of sentences; on a replay, its recorded replies tell.
     pub has_second_reader: bool,
+    /// Whether any rule acts on mail; on a replay, the recorded replies tell.
+    pub has_rule_acts: bool,
     /// The time of the visit. All evaluations of one visit and a replay of it are given the same time.
     pub now: Instant,
 }

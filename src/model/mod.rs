@@ -31,12 +31,13 @@ mod unreadable_row;
 
 pub use account::{Account, AccountCondition, AccountMode, MailboxKind};
 pub use action::{
-    Action, ActionMove, ApprovalUse, Effect, JournalRow, NewAction, OutboxRow, OutboxState, ReevaluatedAction,
-    RiskClass,
+    Action, ActionMove, ApprovalUse, Effect, JournalRow, MatchedAct, NewAction, OutboxRow, OutboxState,
+    PlannedRuleEffect, ReevaluatedAction, RiskClass, RuleAct,
 };
 pub use actor::Actor;
 pub use approval::{
-    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
+    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, DeclinedPeriod, InvitationAnswer, ItemKind, ItemRow,
+    ItemState, NamedMoment, NewItem, QueueLimits, ResponseWish, StepInstruction,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};

@@ -18,10 +18,10 @@ use crate::{
     date::{check_times_agree, follow_text, names_any_time},
     icalendar::{EventTimes, escape_text, format_utc, quote_parameter, render_calendar},
     model::{
-        ActionId, Address, Effect, Instant, Mail, MeetingAnswer,
+        ActionId, Address, Effect, Instant, InvitationAnswer, Mail, MeetingAnswer,
         action::{Argument, Origin, SendKind},
         mail::Invite,
-        task::{PROPOSE_TIME_SLOTS, SEND_REPLY},
+        task::{ANSWER, PROPOSE_TIME_SLOTS, SEND_REPLY},
     },
     source::{CalendarEvent, CalendarLookup},
 };
@@ -143,14 +143,6 @@ fn subject_and_title(input: &ToolInput<'_>, mail: &Mail, span: MeetingSpan) -> (
 /// Requests the answer to the invitation in the mail, addressed to its organizer.
 pub(super) struct AnswerInvitation;
 
-/// The answers to an invitation: the status in the calendar part, its word in the message, and the words a person may
-/// use for it. A refusal comes first, so that "no, I cannot accept" declines.
-const ANSWERS: [(&str, &str, &[&str]); 3] = [
-    ("DECLINED", "Declined", &["decline", "declined", "no", "לא", "מסרב", "מסרבת", "לדחות"]),
-    ("TENTATIVE", "Tentatively accepted", &["tentative", "tentatively", "maybe", "perhaps", "אולי"]),
-    ("ACCEPTED", "Accepted", &["accept", "accepted", "yes", "כן", "מאשר", "מאשרת", "לאשר"]),
-];
-
 impl Tool for AnswerInvitation {
     fn name(&self) -> &'static str {
         "answer_invitation"
@@ -167,7 +159,7 @@ impl Tool for AnswerInvitation {
         let mail = mail_to_answer(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
         let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
-        let (status, word) = choose_answer(input)?;
+        let (status, word) = choose_answer(input);
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
         let name = input.me.default_signature(input.own);
         let mut lines = vec![
@@ -181,10 +173,12 @@ impl Tool for AnswerInvitation {
         ];
         lines.extend(invite.start.map(|start| format!("DTSTART:{}", format_utc(start.utc()))));
         lines.extend(invite.end.map(|end| format!("DTEND:{}", format_utc(end.utc()))));
+        let answer = answer_words(input, invite, word);
+        let words = instruction(input).map_or_else(|| answer.clone(), |words| format!("{answer}\n\n{words}"));
         let outgoing = OutgoingMessage {
             to: vec![Address { name: None, addr: organizer.to_ascii_lowercase() }],
             subject: format!("{word}: {}", invite.summary),
-            body: add_greeting_and_closing(input, mail.from.name.as_deref(), &answer_words(input, invite, word)),
+            body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             in_reply_to: Some(mail),
             calendar: Some(("REPLY", render_calendar("REPLY", &lines))),
         };
@@ -236,13 +230,11 @@ fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &CalendarLo
 }
 
 /// Returns the status and word of the answer: yes, unless the person said otherwise. They are asked before it is sent.
-fn choose_answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolError> {
-    let Some(words) = instruction(input) else { return Ok(("ACCEPTED", "Accepted")) };
-    let words = words.to_lowercase();
-    let said = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
-    ANSWERS
-        .iter()
-        .find(|(_, _, known)| said(known))
-        .map(|(status, word, _)| (*status, *word))
-        .ok_or_else(|| ToolError("say accept, decline or maybe".into()))
+fn choose_answer(input: &ToolInput<'_>) -> (&'static str, &'static str) {
+    let chosen = input.task.context.more.get(ANSWER).and_then(Value::as_str).and_then(|answer| answer.parse().ok());
+    match chosen.unwrap_or(InvitationAnswer::Accepted) {
+        InvitationAnswer::Accepted => ("ACCEPTED", "Accepted"),
+        InvitationAnswer::Tentative => ("TENTATIVE", "Tentatively accepted"),
+        InvitationAnswer::Declined => ("DECLINED", "Declined"),
+    }
 }

@@ -14,6 +14,8 @@ mod message;
 mod propose_time_slots;
 mod record_invoice;
 pub mod remind;
+mod response_words;
+mod revision;
 mod reword;
 mod send;
 mod slot_search;
@@ -21,6 +23,8 @@ mod summarise_thread;
 
 pub use answer::say_when;
 pub use meeting_time::MeetingSpan;
+pub use response_words::{decline_letter, is_finished_letter, time_suits};
+pub use revision::MessageRevision;
 pub use reword::{InvitationMove, edit_message, event_of, move_invitation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

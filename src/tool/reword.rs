@@ -106,12 +106,12 @@ fn replace_time(text: &str, own: Tz, old: MeetingSpan, wanted: &InvitationMove<'
     )
 }
 
-fn parse(message: &ComposedMessage) -> Result<Message<'_>, ToolError> {
+pub(super) fn parse(message: &ComposedMessage) -> Result<Message<'_>, ToolError> {
     let parsed = MessageParser::default().parse(message.mime.as_bytes());
     parsed.ok_or_else(|| ToolError("the message cannot be read".into()))
 }
 
-fn calendar_text(parsed: &Message<'_>) -> Option<String> {
+pub(super) fn calendar_text(parsed: &Message<'_>) -> Option<String> {
     let part = parsed.attachments().find(|part| part.content_type().is_some_and(|kind| kind.ctype() == "text"))?;
     Some(String::from_utf8_lossy(part.contents()).into_owned())
 }
@@ -140,22 +140,35 @@ fn rebuild(
     calendar: Option<String>,
     now: Instant,
 ) -> Result<ComposedMessage, ToolError> {
-    let from = parsed.from().and_then(|from| from.first());
+    let new = ComposedMessage { subject: subject.to_owned(), body: text.to_owned(), ..message.clone() };
+    recompose(new, parsed, token, calendar, now)
+}
+
+/// Returns the new message with its bytes, under the headers of the old one, as it was parsed. The ids and the date are
+/// those of the new action.
+pub(super) fn recompose(
+    new: ComposedMessage,
+    old: &Message<'_>,
+    token: &str,
+    calendar: Option<String>,
+    now: Instant,
+) -> Result<ComposedMessage, ToolError> {
+    let from = old.from().and_then(|from| from.first());
     let own = from.and_then(|from| from.address()).unwrap_or_default().to_owned();
     let name = from.and_then(|from| from.name()).unwrap_or_default().to_owned();
     let host = own.rsplit_once('@').map_or("localhost", |(_, host)| host).to_owned();
     let mut builder = MessageBuilder::new()
         .from(header_address(&name, &own))
-        .to(header_addresses(&message.to))
-        .header("Subject", subject_field(subject))
+        .to(header_addresses(&new.to))
+        .header("Subject", subject_field(&new.subject))
         .date(now.utc().timestamp())
         .message_id(format!("{token}@{host}"))
         .header("X-Adjutant-Action", Raw::new(token.to_owned()));
-    if !message.cc.is_empty() {
-        builder = builder.cc(header_addresses(&message.cc));
+    if !new.cc.is_empty() {
+        builder = builder.cc(header_addresses(&new.cc));
     }
     for header in ["In-Reply-To", "References"] {
-        if let Some(value) = parsed.header_raw(header) {
+        if let Some(value) = old.header_raw(header) {
             builder = builder.header(header, Raw::new(value.trim().to_owned()));
         }
     }
@@ -163,11 +176,11 @@ fn rebuild(
         Some(calendar) => {
             let method = if calendar.contains("METHOD:REPLY") { "REPLY" } else { "REQUEST" };
             let shown = vec![calendar_attachment(&calendar)];
-            (builder.body(body_with_calendar(token, text, method, calendar)), shown)
+            (builder.body(body_with_calendar(token, &new.body, method, calendar)), shown)
         }
-        None => (builder.text_body(text.to_owned()), message.attachments.clone()),
+        None => (builder.text_body(new.body.clone()), new.attachments.clone()),
     };
     let mime =
         builder.write_to_string().map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
-    Ok(ComposedMessage { subject: subject.to_owned(), body: text.to_owned(), mime, attachments, ..message.clone() })
+    Ok(ComposedMessage { mime, attachments, ..new })
 }

@@ -139,6 +139,8 @@ pub const ANSWER_MAIL: &str = "answer_mail";
 
 /// The field of a task's context that holds what a person told the agent to do instead.
 pub const INSTRUCTION: &str = "instruction";
+/// The field of a task's context that holds what the person answers an invitation with.
+pub const ANSWER: &str = "answer";
 /// The key in the context of a task with the recipients that a person named for a message.
 pub const MESSAGE: &str = "message";
 

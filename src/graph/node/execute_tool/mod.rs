@@ -4,6 +4,7 @@
 
 mod effect_outcome;
 mod effect_plan;
+mod rule_effect;
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -14,7 +15,7 @@ use super::wording;
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
-    model::{ActionId, Change, HeldTime, ItemId, ItemKind, Me, Move, NewItem, OutboxState, Task, TaskStatus},
+    model::{ActionId, Change, HeldTime, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind, Task, TaskStatus},
     source::CalendarLookup,
     tool::{
         BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
@@ -43,6 +44,9 @@ struct ToolReplies {
 
 impl Node for ExecuteTool {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        if entry.run.kind == RunKind::Effect {
+            return rule_effect::work_on_mail(entry, &self.me);
+        }
         let task = entry.state.task.as_ref().context("there is no task to work")?;
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
             return self.record_effect_outcome(entry, task, *action_id);
