@@ -1,6 +1,6 @@
 //! What one sentence says about the time of a meeting: days, hours and zones, before they are put together.
 
-use chrono::{Datelike as _, Days, Duration, NaiveDate, NaiveDateTime};
+use chrono::{Days, Duration, NaiveDate, NaiveDateTime};
 
 use super::{
     ReferenceTime,
@@ -177,10 +177,8 @@ pub(super) fn find_unread_times(plain: &str, base: &ReferenceTime<'_>) -> Vec<St
     let is_read = |at: usize| expressions.iter().any(|found| (found.from..found.to).contains(&at));
     let unread = parser.words.iter().enumerate().filter(|(at, _)| !is_read(*at));
     let texts = unread.filter_map(|(_, word)| parser.tokens.get(word.token)).map(|token| token.text);
-    let year = base.today().year();
-    let is_year = |text: &str| text.parse().is_ok_and(|number: i32| (year..=year + 1).contains(&number));
     let is_foreign = |text: &str| names_day_elsewhere(text, parser.tongue);
-    texts.filter(|text| looks_like_clock(text) || is_year(text) || is_foreign(text)).map(str::to_owned).collect()
+    texts.filter(|text| looks_like_clock(text) || is_foreign(text)).map(str::to_owned).collect()
 }
 
 /// Whether a word names a day or a month in another language than that of its sentence.
