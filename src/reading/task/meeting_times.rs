@@ -65,10 +65,7 @@ fn asks_for_presence(scored: &ScoredSentence<'_>) -> bool {
     let lexicon = Lexicon::of(scored.sentence.language);
     let asks = scored.sentence.raw.contains('?')
         || scored.features.has_any(&[Feature::AsksYou, Feature::LetMeKnow, Feature::Proposes, Feature::Please]);
-    let asks_for_thing = scored
-        .sentence
-        .words()
-        .any(|word| lexicon.has_word(WordList::HandingVerbs, word) || lexicon.has_word(WordList::ActVerbs, word));
+    let asks_for_thing = scored.sentence.words().any(|word| lexicon.has_word(WordList::ActVerbs, word));
     (asks || says(scored, WordList::Talks)) && !asks_for_thing
 }
 
