@@ -6,7 +6,7 @@
 use chrono::{Duration, TimeZone as _};
 use chrono_tz::Tz;
 
-use super::{AskedTimesReader, ReferenceTime, mention::find_unread_clocks};
+use super::{AskedTimesReader, ReferenceTime, mention::find_unread_times};
 use crate::{
     model::{AskedTime, Instant, Me},
     plain_text::normalise,
@@ -19,7 +19,7 @@ pub struct TimesInText {
     pub starts: Vec<(Instant, Option<Instant>)>,
     /// Each day or window that is named without an hour.
     pub windows: Vec<(Instant, Instant)>,
-    /// Figures that look like an hour and were not understood as one.
+    /// Words that name a time for a person and were not understood.
     pub unread: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ pub fn read_times_in_text(text: &str, zone: Tz, now: Instant) -> TimesInText {
     let mut found = TimesInText::default();
     for sentence in text.lines().flat_map(split_plainly) {
         reader.read(sentence);
-        found.unread.extend(find_unread_clocks(&normalise(sentence), &base));
+        found.unread.extend(find_unread_times(&normalise(sentence), &base));
     }
     for time in reader.finish().map(|asked| asked.times).unwrap_or_default() {
         match time {

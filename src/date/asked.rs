@@ -101,7 +101,7 @@ impl<'a> AskedTimesReader<'a> {
         }
         times.truncate(MOST_TIMES);
         let zone = self.named_zone(&times);
-        (!times.is_empty()).then_some(AskedTimes { times, words: self.words, zone, is_private: false })
+        (!times.is_empty()).then_some(AskedTimes { times, words: self.words, zone, is_by_acquaintance: false })
     }
 
     /// "Next week? Tuesday would be best": a bare name of a day is one of the week that was named before it.

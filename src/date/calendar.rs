@@ -198,7 +198,9 @@ fn parse_first_date(parser: &Parser<'_>, at: usize, name: Option<Weekday>) -> Op
             return Some((fitting(parser, date, name), 1));
         }
         [Number(first @ 1..=31) | Ordinal(first), Dash, Term::Dotted(_, month), ..] => (*month, *first, 3),
-        [Term::Dotted(first, second), ..] if led || is_written_date(parser, at) => {
+        [Term::Dotted(first, second), rest @ ..]
+            if (led || is_written_date(parser, at)) && !is_dotted_hour(parser, at, rest) =>
+        {
             return month_and_day(parser, at, *second, i64::from(*first), name, 1);
         }
         [Term::Slashed(first, second), ..] if led => {
@@ -293,6 +295,12 @@ fn day_of_month(parser: &Parser<'_>, day: i64, name: Option<Weekday>) -> Option<
 fn day_of_which_month(parser: &Parser<'_>, day: i64, one: Term) -> Option<Span> {
     let month = add_months(parser.today().with_day(1)?, which(one)?)?;
     month.with_day(u32::try_from(day).ok()?).map(Span::day)
+}
+
+/// "Mittwoch um 14.30 Uhr".
+fn is_dotted_hour(parser: &Parser<'_>, at: usize, rest: &[Term]) -> bool {
+    let lead = parser.lead(at);
+    matches!(rest, [Term::OClock | Term::Half(_), ..]) || (lead.has_any(&[Lead::AT]) && !lead.has_any(&[Lead::ON]))
 }
 
 /// "16.3." with its second full stop is a date; "2.5" is a number.

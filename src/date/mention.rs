@@ -7,7 +7,7 @@ use super::{
     asked::clock,
     clock::{ClockRange, ClockTime, Edge},
     expression::{Expression, Parser},
-    language::fold,
+    language::{Tongue, fold},
     resolve::Role,
     span::{Grain, SecondDay, Span, add_months, plus_days},
     term::{PartOfDay, Term, Unit},
@@ -167,8 +167,9 @@ pub(super) fn read_mentions(plain: &str, base: &ReferenceTime<'_>) -> Vec<Mentio
     mentions
 }
 
-/// Returns the figures of a sentence in its plain form that look like an hour and belong to no expression of time.
-pub(super) fn find_unread_clocks(plain: &str, base: &ReferenceTime<'_>) -> Vec<String> {
+/// Returns the words of a sentence in its plain form that name an hour or a day for a person and belong to no expression
+/// that was read: a strange figure, a month in another language than the sentence.
+pub(super) fn find_unread_times(plain: &str, base: &ReferenceTime<'_>) -> Vec<String> {
     let folded = fold(plain);
     let tokens = tokenise(&folded);
     let parser = Parser::new(&tokens, base, false);
@@ -176,7 +177,16 @@ pub(super) fn find_unread_clocks(plain: &str, base: &ReferenceTime<'_>) -> Vec<S
     let is_read = |at: usize| expressions.iter().any(|found| (found.from..found.to).contains(&at));
     let unread = parser.words.iter().enumerate().filter(|(at, _)| !is_read(*at));
     let texts = unread.filter_map(|(_, word)| parser.tokens.get(word.token)).map(|token| token.text);
-    texts.filter(|text| looks_like_clock(text)).map(str::to_owned).collect()
+    let is_foreign = |text: &str| names_day_elsewhere(text, parser.tongue);
+    texts.filter(|text| looks_like_clock(text) || is_foreign(text)).map(str::to_owned).collect()
+}
+
+/// Whether a word names a day or a month in another language than that of its sentence.
+fn names_day_elsewhere(text: &str, tongue: Tongue) -> bool {
+    let others = [Tongue::English, Tongue::German, Tongue::Hebrew].into_iter().filter(|other| *other != tongue);
+    let is_named = |term: &Term| matches!(term, Term::Month(_) | Term::Day(_));
+    tongue.find_word(text).is_none()
+        && others.filter_map(|other| other.find_word(text)).any(|meaning| meaning.terms.iter().any(is_named))
 }
 
 /// "15:30", "25:00", "3pm", "15h30".

@@ -65,7 +65,7 @@ fn check_event(parsed: &Message<'_>, message: &ComposedMessage) -> Result<(), St
         parsed.date().and_then(|date| DateTime::from_timestamp(date.to_timestamp(), 0)).and_then(Instant::new);
     let written = written.ok_or("the message has no date")?;
     for (what, text) in [("text", &message.body), ("subject", &message.subject)] {
-        check_times_agree(text, event.zone, written, (event.start, event.end))
+        check_times_agree(&event.own_words(text), event.zone, written, (event.start, event.end))
             .map_err(|why| format!("the {what} and the calendar part disagree: {why}"))?;
     }
     Ok(())

@@ -84,7 +84,7 @@ pub(super) fn read_annotated(
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
-        tasks: with_privacy(verdict.tasks, personal),
+        tasks: with_acquaintance(verdict.tasks, personal || context.known_contact || context.thread_mine),
         meeting,
         personal,
         spam: scores.is_positive(Head::Spam),
@@ -92,9 +92,9 @@ pub(super) fn read_annotated(
     }
 }
 
-/// Notes on the times of a meeting whether the mail is private.
-fn with_privacy(mut tasks: Vec<ExtractedTask>, personal: bool) -> Vec<ExtractedTask> {
-    tasks.iter_mut().filter_map(|task| task.asked_times.as_mut()).for_each(|asked| asked.is_private = personal);
+/// Notes on the times of a meeting whether they come from somebody whom the person knows.
+fn with_acquaintance(mut tasks: Vec<ExtractedTask>, is_known: bool) -> Vec<ExtractedTask> {
+    tasks.iter_mut().filter_map(|task| task.asked_times.as_mut()).for_each(|asked| asked.is_by_acquaintance = is_known);
     tasks
 }
 

@@ -18,7 +18,7 @@ use crate::{
     date::{check_times_agree, follow_text, names_any_time},
     icalendar::{EventTimes, escape_text, format_utc, quote_parameter, render_calendar},
     model::{
-        ActionId, Address, Effect, InvitationAnswer, Mail, MeetingAnswer,
+        ActionId, Address, Effect, Instant, InvitationAnswer, Mail, MeetingAnswer,
         action::{Argument, Origin, SendKind},
         mail::Invite,
         task::{ANSWER, PROPOSE_TIME_SLOTS, SEND_REPLY},
@@ -197,7 +197,9 @@ impl Tool for AnswerInvitation {
 /// Returns the answer in words, with the time of the event, if it is one.
 fn answer_words(input: &ToolInput<'_>, invite: &Invite, word: &str) -> String {
     let answer = format!("{word}: {}", invite.summary);
-    match invite.start.zip(invite.end).filter(|(start, end)| start < end && !invite.recurs) {
+    // A whole day has no hours, and a series has many days.
+    let is_plain = |(start, end): &(Instant, Instant)| start < end && start.hours_until(*end) < 24.0 && !invite.recurs;
+    match invite.start.zip(invite.end).filter(is_plain) {
         Some((start, end)) => format!("{answer}\n\n{}", format_span(input, MeetingSpan { start, end })),
         None => answer,
     }

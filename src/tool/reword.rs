@@ -46,7 +46,8 @@ pub fn edit_message(
     if event.is_declining() {
         return rebuild(message, &parsed, token, (subject, text), Some(calendar), now);
     }
-    let moved = follow_text(subject, text, event.zone, now, (event.start, event.end)).map_err(ToolError)?;
+    let (own_subject, own_text) = (event.own_words(subject), event.own_words(text));
+    let moved = follow_text(&own_subject, &own_text, event.zone, now, (event.start, event.end)).map_err(ToolError)?;
     let calendar = match moved {
         None => calendar,
         Some(_) if event.is_answer => {
@@ -93,16 +94,17 @@ fn neutral_title(parsed: &Message<'_>, message: &ComposedMessage) -> String {
     others.chain(own).collect::<Vec<_>>().join(" / ")
 }
 
-/// Replaces the time in a text, in whichever language the letter is written.
+/// Replaces the time in a text, in whichever language the letter is written. What the clock of the other one shows stands
+/// in the same brackets and is replaced with it.
 fn replace_time(text: &str, own: Tz, old: MeetingSpan, wanted: &InvitationMove<'_>) -> Option<String> {
-    let zones = [wanted.their_zone, None];
-    LetterWording::LANGUAGES.iter().flat_map(|language| zones.map(|zone| (*language, zone))).find_map(
-        |(language, zone)| {
-            let written = format_meeting_time(language, own, old, zone);
-            let new = || format_meeting_time(language, own, wanted.to, wanted.their_zone);
-            (text.matches(&written).count() == 1).then(|| text.replace(&written, &new()))
-        },
-    )
+    LetterWording::LANGUAGES.iter().find_map(|language| {
+        let written = format_meeting_time(language, own, old, None);
+        let (before, behind) = text.split_once(written.strip_suffix(')')?)?;
+        let (other, behind) = behind.split_once(')')?;
+        let is_time = other.is_empty() || other.starts_with(';');
+        let new = format_meeting_time(language, own, wanted.to, wanted.their_zone);
+        (is_time && !behind.contains(&written)).then(|| format!("{before}{new}{behind}"))
+    })
 }
 
 pub(super) fn parse(message: &ComposedMessage) -> Result<Message<'_>, ToolError> {

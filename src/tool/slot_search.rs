@@ -62,8 +62,8 @@ pub(super) struct SlotSearch<'a> {
     length: Duration,
     busy: Vec<(Instant, Instant)>,
     held: &'a [HeldTime],
-    /// The mail is private: its own times need not lie in the working hours.
-    is_private: bool,
+    /// The times come from somebody whom the person knows: they need not lie in the working hours.
+    is_by_acquaintance: bool,
 }
 
 impl<'a> SlotSearch<'a> {
@@ -72,8 +72,8 @@ impl<'a> SlotSearch<'a> {
             BusyTimes::Known { busy } => busy.iter().map(|busy| (busy.from, busy.to)).collect(),
             BusyTimes::None | BusyTimes::Silent { .. } => Vec::new(),
         };
-        let is_private = asked.is_some_and(|asked| asked.is_private);
-        Self { me: input.me, now: input.now, length, busy, held: input.held_times, is_private }
+        let is_by_acquaintance = asked.is_some_and(|asked| asked.is_by_acquaintance);
+        Self { me: input.me, now: input.now, length, busy, held: input.held_times, is_by_acquaintance }
     }
 
     pub(super) fn has_taken_times(&self) -> bool {
@@ -86,7 +86,7 @@ impl<'a> SlotSearch<'a> {
         if start <= self.now {
             return Err(SlotConflict::Past);
         }
-        if !self.is_private && !self.is_in_working_hours(span) {
+        if !self.is_by_acquaintance && !self.begins_in_working_hours(span.start) {
             return Err(SlotConflict::OutsideHours);
         }
         self.find_conflict(span).map_or(Ok(span), Err)
@@ -106,6 +106,12 @@ impl<'a> SlotSearch<'a> {
             && self.me.work_days.contains(&start.weekday())
             && self.me.work_start <= start.time()
             && end.time() <= self.me.work_end
+    }
+
+    /// A meeting that somebody else has named may last a little longer than the working day.
+    fn begins_in_working_hours(&self, start: Instant) -> bool {
+        let start = self.local(start);
+        self.me.work_days.contains(&start.weekday()) && (self.me.work_start..self.me.work_end).contains(&start.time())
     }
 
     fn local(&self, at: Instant) -> DateTime<Tz> {
@@ -151,7 +157,7 @@ impl<'a> SlotSearch<'a> {
             .flat_map(|day| self.starts_of(day).collect::<Vec<_>>())
             .filter(|start| *start != asked)
             .filter_map(|start| {
-                let span = self.check_with_notice(start)?;
+                let span = self.check_with_notice(start).filter(|span| self.is_in_working_hours(*span))?;
                 let there = self.local(start);
                 let days = (there.date_naive() - at.date_naive()).num_days();
                 let hours = (there.time() - at.time()).num_minutes().abs();

@@ -307,8 +307,14 @@ fn generate(nth: usize) -> MeetingMail {
     let (words, expected) = match kind {
         Kind::Named => (ask(language, &when(language, time, dice), dice), Expected::At(utc(time, OWN))),
         Kind::Zone => {
-            let (name, place) = zone(language, dice);
-            let there = utc(time, OWN).with_timezone(&place).naive_local();
+            // Nobody names an hour of their own night.
+            let (name, there) = loop {
+                let (name, place) = zone(language, dice);
+                let there = utc(time, OWN).with_timezone(&place).naive_local();
+                if (7..21).contains(&there.hour()) {
+                    break (name, there);
+                }
+            };
             (ask(language, &format!("{} {name}", when(language, there, dice)), dice), Expected::At(utc(time, OWN)))
         }
         Kind::Choice | Kind::BusyChoice => {

@@ -15,7 +15,7 @@ async fn posted(body: &str) -> TestHome {
 }
 
 fn waiting(home: &TestHome) -> Vec<Action> {
-    let rows = home.sql("SELECT action FROM outbox WHERE state = 'parked' ORDER BY rowid");
+    let rows = home.sql("SELECT action FROM outbox WHERE state = 'parked' ORDER BY action_id");
     rows.into_iter().map(|row| serde_json::from_str(&row[0]).unwrap()).collect()
 }
 

@@ -19,9 +19,9 @@ pub struct AskedTimes {
     /// The zone in which the mail names them, where it is not the person's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<NamedZone>,
-    /// The mail is between people who know each other outside of work: its times need not lie in the working hours.
+    /// Somebody whom the person knows names them: an hour outside the working hours is taken as it is meant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_private: bool,
+    pub is_by_acquaintance: bool,
 }
 
 /// A zone as a mail names it.

@@ -49,6 +49,8 @@ text_enum! {
         PointingTimes = "pointing_times",
         /// A time is good or possible.
         Suiting = "suiting",
+        /// Wishes to talk or to meet, whatever it is called.
+        Talks = "talks",
         /// A time is not possible.
         Unavailable = "unavailable",
         /// Words that open what happens otherwise.

@@ -52,14 +52,21 @@ pub(super) fn find_asked_times(
 /// Returns whether a sentence asks if the reader can be somewhere, or has time, at a time that it may name. One that asks
 /// for work or for a thing does not.
 pub(super) fn asks_about_time(scored: &ScoredSentence<'_>) -> bool {
+    asks_for_presence(scored) && (says(scored, WordList::Suiting) || says(scored, WordList::Visits))
+}
+
+/// Returns whether a sentence asks to meet or to talk, whatever the meeting is called.
+pub(super) fn asks_to_meet(scored: &ScoredSentence<'_>) -> bool {
+    let meets = scored.has(Feature::Meeting) && says(scored, WordList::Suiting);
+    asks_for_presence(scored) && (meets || says(scored, WordList::Talks))
+}
+
+fn asks_for_presence(scored: &ScoredSentence<'_>) -> bool {
     let lexicon = Lexicon::of(scored.sentence.language);
     let asks = scored.sentence.raw.contains('?')
         || scored.features.has_any(&[Feature::AsksYou, Feature::LetMeKnow, Feature::Proposes, Feature::Please]);
-    let asks_for_thing = scored
-        .sentence
-        .words()
-        .any(|word| lexicon.has_word(WordList::HandingVerbs, word) || lexicon.has_word(WordList::ActVerbs, word));
-    asks && !asks_for_thing && (says(scored, WordList::Suiting) || says(scored, WordList::Visits))
+    let asks_for_thing = scored.sentence.words().any(|word| lexicon.has_word(WordList::ActVerbs, word));
+    (asks || says(scored, WordList::Talks)) && !asks_for_thing
 }
 
 /// Returns whether the request is to be somewhere, so that a time is confirmed and nobody is invited.

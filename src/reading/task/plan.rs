@@ -16,7 +16,7 @@ use crate::reading::{
     },
     task::{
         asked::{find_asked, kind_for_asked},
-        meeting_times::{asks_about_time, asks_to_come, find_asked_times},
+        meeting_times::{asks_about_time, asks_to_come, asks_to_meet, find_asked_times},
         money,
         objective::ObjectiveWriter,
         shorten::shorten,
@@ -42,7 +42,9 @@ pub(in crate::reading) fn plan_task(
     let kind = kind_for_asked(choose_task_kind(scored, &clause, annotated, mail, &seen), asked, &clause, scored);
     let asked_times = find_times_of_request(kind, scored, mail, annotated, base);
     // "Does Thursday at ten suit you?" is a meeting, whatever it is called.
-    let is_meeting = kind == TaskKind::Question && asked_times.is_some() && !asks_to_come(scored);
+    let is_meeting = asked_times.is_some()
+        && is_answerable(kind)
+        && (asks_to_meet(scored) || kind == TaskKind::Question && !asks_to_come(scored));
     let kind = if is_meeting { TaskKind::Meeting } else { kind };
     let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
     let referent = find_referent(&clause, scored, annotated, writer.subject.is_empty());
@@ -100,6 +102,11 @@ fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) ->
     }
 }
 
+/// A request of no more certain kind may turn out to be about a time.
+const fn is_answerable(kind: TaskKind) -> bool {
+    matches!(kind, TaskKind::Question | TaskKind::Request | TaskKind::Deadline)
+}
+
 /// The times that the mail names, where a meeting is asked for, or whether the reader has time or comes.
 fn find_times_of_request(
     kind: TaskKind,
@@ -110,7 +117,8 @@ fn find_times_of_request(
 ) -> Option<AskedTimes> {
     match kind {
         TaskKind::Meeting => find_asked_times(scored, &mail.subject, annotated, base),
-        TaskKind::Question | TaskKind::Request | TaskKind::Deadline if asks_about_time(scored) => {
+        kind if is_answerable(kind) && asks_to_meet(scored) => find_asked_times(scored, &mail.subject, annotated, base),
+        kind if is_answerable(kind) && asks_about_time(scored) => {
             let found = find_asked_times(scored, "", annotated, base)?;
             let is_ahead = found.times.iter().any(|time| base.hours_until(time.earliest()) > 0.0);
             (found.is_exact() && is_ahead).then_some(found)
