@@ -7,6 +7,7 @@ pub mod date;
 pub mod document;
 pub mod durable_file;
 pub mod failpoint;
+pub mod http_guard;
 pub mod icalendar;
 pub mod model;
 pub mod plain_text;
