@@ -43,3 +43,4 @@ pub mod nightly;
 pub mod app;
 pub mod cli;
 pub mod daemon;
+pub mod mcp;
