@@ -139,6 +139,10 @@ fn change_field(row: &TaskRow, edit: &TaskEdit) -> Result<FieldChange, DecisionE
         TaskEditKind::Objective(text) => {
             ("objective", std::mem::replace(&mut task.objective, text.clone()), text.clone())
         }
+        TaskEditKind::Description(text) => {
+            let old = std::mem::replace(&mut task.context.description, text.clone());
+            ("description", old.unwrap_or_default(), text.clone().unwrap_or_default())
+        }
         TaskEditKind::Deadline(text, _) => {
             let old = std::mem::replace(&mut task.context.deadline, text.clone());
             ("deadline", old.unwrap_or_default(), text.clone().unwrap_or_default())
@@ -156,6 +160,7 @@ fn change_field(row: &TaskRow, edit: &TaskEdit) -> Result<FieldChange, DecisionE
     let (correction, voids_actions) = match &edit.kind {
         TaskEditKind::Priority(_) => (correction(CorrectionKind::Priority, &from, &to), false),
         TaskEditKind::Objective(_) => (correction(CorrectionKind::Objective, "", ""), true),
+        TaskEditKind::Description(_) => (None, true),
         TaskEditKind::Deadline(..) => (correction(CorrectionKind::Deadline, "", ""), true),
         _ => (None, false),
     };

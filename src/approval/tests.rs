@@ -325,7 +325,16 @@ fn an_approval_that_is_taken_back_is_asked_about_again() {
 
 fn edit(kind: TaskEditKind) -> TaskEdit {
     let (account, user) = (AccountId::from("work"), UserId::from("me"));
-    TaskEdit { task_id: task_id(), account, user, kind, why: "why".into(), at: later(), remind_at: None }
+    TaskEdit {
+        task_id: task_id(),
+        account,
+        user,
+        who: Actor::Person,
+        kind,
+        why: "why".into(),
+        at: later(),
+        remind_at: None,
+    }
 }
 
 #[test]
@@ -334,6 +343,7 @@ fn an_edit_says_what_changed_what_it_teaches_and_what_it_voids() {
     for (kind, field, teaches, voids) in [
         (TaskEditKind::Priority(Priority::High), "priority", Some((CorrectionKind::Priority, "high")), false),
         (TaskEditKind::Objective("Call".into()), "objective", Some((CorrectionKind::Objective, "")), true),
+        (TaskEditKind::Description(Some("By phone".into())), "description", None, true),
         (TaskEditKind::Deadline(None, None), "deadline", Some((CorrectionKind::Deadline, "")), true),
         (TaskEditKind::StepDone("file_it".into()), "step", None, false),
     ] {

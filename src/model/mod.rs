@@ -34,7 +34,7 @@ pub use action::{
     Action, ActionMove, ApprovalUse, Effect, JournalRow, MatchedAct, NewAction, OutboxRow, OutboxState,
     PlannedRuleEffect, ReevaluatedAction, RiskClass, RuleAct,
 };
-pub use actor::Actor;
+pub use actor::{Actor, BadClientName, ClientName};
 pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, DeclinedPeriod, InvitationAnswer, ItemKind, ItemRow,
     ItemState, NamedMoment, NewItem, QueueLimits, ResponseWish, StepInstruction,
@@ -65,7 +65,7 @@ pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
     HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, RankableTask, Recurrence, ReminderRow,
-    Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+    Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow, TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

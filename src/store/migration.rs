@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0020_drafts", include_str!("../../migrations/0020_drafts.sql")),
     ("0021_held_times", include_str!("../../migrations/0021_held_times.sql")),
     ("0022_rule_effects", include_str!("../../migrations/0022_rule_effects.sql")),
+    ("0027_clients", include_str!("../../migrations/0027_clients.sql")),
 ];
 
 /// Migrates the database to the newest schema. Before each step on a database with content, a copy goes to `backups`.

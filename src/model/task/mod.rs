@@ -9,7 +9,7 @@ mod row;
 
 pub use edit::{NamedMessage, Rerank, TaskEdit, TaskEditKind};
 pub use held_time::{HeldKind, HeldTime};
-pub use lifecycle::{IllegalTransition, TaskStatus};
+pub use lifecycle::{IllegalTransition, TaskFilter, TaskStatus};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};
 pub use row::{HistoryRow, InvoiceRow, RankableTask, TaskRow};

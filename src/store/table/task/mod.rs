@@ -10,6 +10,7 @@ pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
 mod held_time;
 pub(in crate::store) mod history;
+mod page;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
 

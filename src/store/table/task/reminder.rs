@@ -178,7 +178,7 @@ const STEP: &str = "remind";
 /// The SQL condition that reminders of the task `t` are shown: the task is open, or an earlier version of the program
 /// ended it when it set the reminder. A task that a person ended stays silent.
 const IS_ACTIVE_SQL: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status = 'DONE' AND NOT EXISTS
-                      (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND h.who = 'person')))";
+                      (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND (h.who = 'person' OR h.who GLOB 'mcp:*'))))";
 /// The columns that [`reminder_row`] reads.
 const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every, coalesce(r.first_at, r.due_at)
                        FROM reminder r JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)";

@@ -17,7 +17,8 @@ use crate::{
             task::{
                 self, TaskReader,
                 followup::{HAS_LEFT, end_idle_runs},
-                history, reminder,
+                history::{self, BY_PERSON},
+                reminder,
             },
         },
     },
@@ -112,7 +113,7 @@ fn past_meetings(connection: &Connection, at: Instant) -> Result<Vec<TaskId>> {
     let happens_at = json_extract_sql("t.context", "$.happens_at");
     let sql = format!(
         "SELECT t.task_id FROM tasks t WHERE t.status NOT IN ('DONE', 'CANCELLED') AND {happens_at} < ?1
-         AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'deadline' AND h.who = 'person')"
+         AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'deadline' AND {BY_PERSON})"
     );
     let before = at.plus(-LONGEST_MEETING).to_string();
     query_readable(connection, &sql, [before], "looking for past meetings", |row| parse_column(row, 0))
