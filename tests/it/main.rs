@@ -75,6 +75,7 @@ mod night_reflections;
 mod night_rewrite;
 mod nobody_known;
 mod node_contracts;
+mod one_path;
 mod overrule;
 mod pipes;
 mod places;
