@@ -43,6 +43,8 @@ text_enum! {
         MeetingLeads = "meeting_leads",
         Articles = "articles",
         PointingWords = "pointing_words",
+        /// Verbs that say where somebody is.
+        Presence = "presence",
         /// Wishes for an answer, which say nothing of what it is to be about.
         AnswerWishes = "answer_wishes",
         /// Words for a time that was named before.

@@ -65,7 +65,9 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
         if chosen.len() == MAX_TASKS_PER_MAIL {
             break;
         }
-        if !is_separate_request(request.scored) {
+        // A firm wants one thing, and what goes with it.
+        let is_extra = annotated.is_from_service() && !request.scored.sentence.is_list_item;
+        if is_extra || !is_separate_request(request.scored) {
             continue;
         }
         if chosen.iter().all(|other| request.differs(other)) {

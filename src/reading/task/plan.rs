@@ -283,13 +283,24 @@ fn find_nearby_due_date(
     };
     let others = annotated.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
     // What the writer promises by a day is no limit for the reader.
-    let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits));
+    let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits) && !tells_of_writer(other));
     let dues: Vec<&DueDate> = asked.filter_map(|other| other.due_date(base)).collect();
     let pointed = || find_pointed_limit(at, annotated, base);
     let limit = dues.iter().copied().find(|due| due.is_limit).or_else(pointed);
     let meeting = || if scored.has(Feature::Meeting) { dues.first().copied() } else { None };
     let subject = || date::find_due_date(&annotated.subject, base);
     limit.or_else(meeting).cloned().or_else(subject).or_else(|| find_only_day(&dues))
+}
+
+/// "I am in Kassel until Saturday": where the writer is sets no limit for the reader.
+fn tells_of_writer(scored: &ScoredSentence<'_>) -> bool {
+    use Feature::{Deadline, Due, Hopes, LetMeKnow, Needs};
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let mut said = scored.sentence.words();
+    let is_writer = said.next().is_some_and(|word| lexicon.has_word(WordList::WriterSubjects, word));
+    let is_there = said.next().is_some_and(|word| lexicon.has_word(WordList::Presence, word));
+    let is_short = || matches!(scored.sentence.words().next(), Some("i'm" | "we're"));
+    is_writer && (is_there || is_short()) && !scored.asks() && !scored.features.has_any(&[Deadline, Due, Hopes, LetMeKnow, Needs])
 }
 
 /// "We marry on July 9. Is it possible until then? What would it cost?": the day before a sentence near the request that
