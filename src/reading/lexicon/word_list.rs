@@ -42,6 +42,8 @@ text_enum! {
         MeetingReferences = "meeting_references",
         MeetingLeads = "meeting_leads",
         Articles = "articles",
+        /// Words that add to what was asked before.
+        Additions = "additions",
         PointingWords = "pointing_words",
         /// Verbs that say where somebody is.
         Presence = "presence",

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::model::reading::Asked;
 use crate::reading::{
-    conversation::content_words,
+    conversation::{content_words, says},
     lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
     sentence::{
@@ -30,6 +30,7 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
             && !annotated.is_courtesy(scored)
             && !annotated.asks_others(scored)
             && annotated.may_ask_person(scored)
+            && (annotated.is_one_sentence() || scored.sentence.words().nth(1).is_some() || scored.has(Feature::Question))
     };
     let items = annotated.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
@@ -65,9 +66,7 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
         if chosen.len() == MAX_TASKS_PER_MAIL {
             break;
         }
-        // A firm wants one thing, and what goes with it.
-        let is_extra = annotated.is_from_service() && !request.scored.sentence.is_list_item;
-        if is_extra || !is_separate_request(request.scored) {
+        if !is_separate_request(request.scored) {
             continue;
         }
         if chosen.iter().all(|other| request.differs(other)) {
@@ -192,6 +191,8 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             (has_act && self.clause_kind == ClauseKind::Tell, -0.5),
             (has_act && self.is_plain_act() && self.scored.has(Feature::Due), 0.3),
             (has_act && self.scored.has(Feature::Conditional), -1.0),
+            // "Please also bring …", "remember to …" goes with what was asked before.
+            (says(self.scored, WordList::Additions), -1.0),
         ];
         parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
     }
