@@ -303,7 +303,9 @@ fn read_implied_request(
         return None;
     }
     // What a firm says to everybody is all that it asks.
-    if annotated.is_from_service() && annotated.sentences.iter().any(|scored| scored.asks() && annotated.is_courtesy(scored)) {
+    if annotated.is_from_service()
+        && annotated.sentences.iter().any(|scored| scored.asks() && annotated.is_courtesy(scored))
+    {
         return None;
     }
     let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4;

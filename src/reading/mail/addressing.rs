@@ -76,7 +76,9 @@ impl Addressing {
         }
         let is_led_in = plain.len() < sentence.normalised.len();
         words(called).any(|word| self.is_other(word))
-            || (self.is_group && looks_like_name(sentence, called) && (!is_led_in || is_written_large(sentence.raw, called)))
+            || (self.is_group
+                && looks_like_name(sentence, called)
+                && (!is_led_in || is_written_large(sentence.raw, called)))
     }
 
     fn is_other(&self, word: &str) -> bool {

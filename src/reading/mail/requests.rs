@@ -8,7 +8,7 @@ use crate::model::reading::Asked;
 use crate::reading::{
     conversation::{content_words, says},
     lexicon::{Feature, Lexicon, WordList},
-    mail::annotated_mail::AnnotatedMail,
+    mail::{annotated_mail::AnnotatedMail, stakes::stakes_of},
     sentence::{
         clause::{Clause, ClauseKind, extract_clause},
         score::{ScoredSentence, THRESHOLD, logistic},
@@ -30,7 +30,9 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
             && !annotated.is_courtesy(scored)
             && !annotated.asks_others(scored)
             && annotated.may_ask_person(scored)
-            && (annotated.is_one_sentence() || scored.sentence.words().nth(1).is_some() || scored.has(Feature::Question))
+            && (annotated.is_one_sentence()
+                || scored.sentence.words().nth(1).is_some()
+                || scored.has(Feature::Question))
     };
     let items = annotated.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
@@ -193,6 +195,8 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             (has_act && self.scored.has(Feature::Conditional), -1.0),
             // "Please also bring …", "remember to …" goes with what was asked before.
             (says(self.scored, WordList::Additions), -1.0),
+            // "If we do not have it by then, we will ask you to repay": what happens otherwise.
+            (stakes_of(self.scored).is_some() && self.scored.has(Feature::Conditional), -1.5),
         ];
         parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
     }

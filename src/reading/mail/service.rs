@@ -53,9 +53,9 @@ pub(in crate::reading) fn find_act<'p, 'a>(
     base: &ReferenceTime<'_>,
 ) -> Option<&'p ScoredSentence<'a>> {
     let names_act = |scored: &&ScoredSentence<'_>| {
-        let is_meant =
-            scored.asks() || scored.features.has_any(&[Feature::Mentions, Feature::Obliges, Feature::Deadline])
-                || stakes_of(scored).is_some();
+        let is_meant = scored.asks()
+            || scored.features.has_any(&[Feature::Mentions, Feature::Obliges, Feature::Deadline])
+            || stakes_of(scored).is_some();
         is_meant && !scored.features.has_any(&[Feature::Machine, Feature::Boilerplate, Feature::Injection])
     };
     let strength = |scored: &ScoredSentence<'_>| {

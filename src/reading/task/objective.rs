@@ -240,8 +240,7 @@ fn put_hebrew_infinitive_first(text: &str) -> Option<String> {
     };
     let bare = || first.strip_prefix(['ש', 'ו']).and_then(done);
     // "נבקש לקבל", "אפשר להתקשר אליך": whoever writes wants to do it.
-    let is_done_to_reader =
-        || words(rest).any(|word| matches!(word, "אליך" | "אלייך" | "אליכם" | "אותך" | "אתכם"));
+    let is_done_to_reader = || words(rest).any(|word| matches!(word, "אליך" | "אלייך" | "אליכם" | "אותך" | "אתכם"));
     if first == "לקבל" || (first.starts_with('ל') && is_done_to_reader()) {
         return None;
     }

@@ -288,7 +288,8 @@ fn find_nearby_due_date(
     };
     let others = annotated.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
     // What the writer promises by a day is no limit for the reader.
-    let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits) && !tells_of_writer(other));
+    let asked =
+        others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits) && !tells_of_writer(other));
     let dues: Vec<&DueDate> = asked.filter_map(|other| other.due_date(base)).collect();
     let pointed = || find_pointed_limit(at, annotated, base);
     let limit = dues.iter().copied().find(|due| due.is_limit).or_else(pointed);
@@ -305,7 +306,10 @@ fn tells_of_writer(scored: &ScoredSentence<'_>) -> bool {
     let is_writer = said.next().is_some_and(|word| lexicon.has_word(WordList::WriterSubjects, word));
     let is_there = said.next().is_some_and(|word| lexicon.has_word(WordList::Presence, word));
     let is_short = || matches!(scored.sentence.words().next(), Some("i'm" | "we're"));
-    is_writer && (is_there || is_short()) && !scored.asks() && !scored.features.has_any(&[Deadline, Hopes, LetMeKnow, Needs])
+    is_writer
+        && (is_there || is_short())
+        && !scored.asks()
+        && !scored.features.has_any(&[Deadline, Hopes, LetMeKnow, Needs])
 }
 
 /// "We marry on July 9. Is it possible until then? What would it cost?": the day before a sentence near the request that

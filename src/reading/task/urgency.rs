@@ -24,7 +24,7 @@ const AT_STAKE: f64 = 0.95;
 const HIGHEST_OF_SERVICES: f64 = 0.49;
 /// The most that urgent words alone amount to.
 const HIGHEST_WITHOUT_STAKES: f64 = 0.89;
-/// The least urgency of work on which somebody waits. `rules/priority.yml` keeps it high on its day.
+/// The least urgency of work on which somebody waits: it is high on its day, and only then.
 const DELAYS: f64 = 0.6;
 /// What an act that a person wants at once counts for.
 const AT_ONCE: f64 = 1.0;
@@ -62,7 +62,8 @@ pub(in crate::reading) fn estimate_urgency(
     let sells = annotated.has(Feature::Advert);
     let highest =
         if is_service(mail, annotated) && (!alert || sells) { HIGHEST_OF_SERVICES } else { HIGHEST_WITHOUT_STAKES };
-    let least = if stakes == Some(Stakes::Delay) { DELAYS } else { 0.0 };
+    let is_pressing = stakes == Some(Stakes::Delay) || (!pretends && is_due_today(mail, annotated, tasks, context));
+    let least = if is_pressing { DELAYS } else { 0.0 };
     // Four digits tell all there is to tell, and are the same on every machine.
     (logistic(sum).max(least).min(highest) * 1e4).round() / 1e4
 }
@@ -75,10 +76,29 @@ fn is_service(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
         || is_organisation(&mail.from)
 }
 
+/// Whether a person, and no service, wants work done on the day of the mail.
+fn is_due_today(
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+    tasks: &[ExtractedTask],
+    context: &ReadContext<'_>,
+) -> bool {
+    const REST_OF_DAY: f64 = 16.0;
+    let written = mail.date.unwrap_or(context.now);
+    let is_due = |task: &ExtractedTask| {
+        matches!(task.kind, TaskKind::Request | TaskKind::Review | TaskKind::Deadline)
+            && task.due_at.is_some_and(|due| (0.0..=REST_OF_DAY).contains(&written.hours_until(due)))
+    };
+    !is_service(mail, annotated)
+        && !annotated.features().has_any(&[Feature::Advert, Feature::Calm])
+        && tasks.iter().any(is_due)
+}
+
 /// Whether a person, and no service, asks outright for something at once.
 fn wants_at_once(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
-    let is_wanted =
-        |scored: &ScoredSentence<'_>| scored.asks_outright() && scored.features.has_any(&[Feature::SameDay, Feature::Urgent]);
+    let is_wanted = |scored: &ScoredSentence<'_>| {
+        scored.asks_outright() && scored.features.has_any(&[Feature::SameDay, Feature::Urgent])
+    };
     !is_service(mail, annotated)
         && !annotated.features().has_any(&[Feature::Advert, Feature::Calm])
         && annotated.sentences.iter().any(is_wanted)
