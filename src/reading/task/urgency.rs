@@ -4,11 +4,10 @@
 
 use crate::model::{ExtractedTask, Mail, TaskKind};
 use crate::reading::{
-    learned::{MailScores, is_organisation},
+    learned::MailScores,
     lexicon::Feature,
     mail::{
         annotated_mail::AnnotatedMail,
-        category::is_machine_sender,
         stakes::{Stakes, find_stakes},
     },
     read::ReadContext,
@@ -47,7 +46,7 @@ pub(in crate::reading) fn estimate_urgency(
     let parts = [
         (said, 1.5),
         (pretends, -3.0),
-        (wants_at_once(mail, annotated), AT_ONCE),
+        (wants_at_once(annotated), AT_ONCE),
         (true, scores.urgency_margin() + HIGH_URGENCY_LOGIT),
         (annotated.has(Feature::Calm), -1.5),
         (alert && annotated.has(Feature::Urgent), 1.5),
@@ -55,13 +54,13 @@ pub(in crate::reading) fn estimate_urgency(
         (context.thread_mine, 0.2),
     ];
     let sum: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    let stakes = find_stakes(annotated).filter(|_| !pretends && !sells(mail, annotated));
+    let stakes = find_stakes(annotated).filter(|_| !pretends && !is_selling(annotated));
     if stakes == Some(Stakes::Harm) {
         return AT_STAKE;
     }
-    let sells = annotated.has(Feature::Advert);
+    let advertises = annotated.has(Feature::Advert);
     let highest =
-        if is_service(mail, annotated) && (!alert || sells) { HIGHEST_OF_SERVICES } else { HIGHEST_WITHOUT_STAKES };
+        if is_service(annotated) && (!alert || advertises) { HIGHEST_OF_SERVICES } else { HIGHEST_WITHOUT_STAKES };
     let is_pressing = stakes == Some(Stakes::Delay) || (!pretends && is_due_today(mail, annotated, tasks, context));
     let least = if is_pressing { DELAYS } else { 0.0 };
     // Four digits tell all there is to tell, and are the same on every machine.
@@ -69,11 +68,8 @@ pub(in crate::reading) fn estimate_urgency(
 }
 
 /// Whether nobody in particular writes.
-fn is_service(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
-    is_machine_sender(&mail.from.addr)
-        || annotated.has(Feature::Machine)
-        || mail.bulk_header.is_some()
-        || is_organisation(&mail.from)
+fn is_service(annotated: &AnnotatedMail<'_>) -> bool {
+    annotated.is_from_service() || annotated.has(Feature::Machine)
 }
 
 /// Whether a person, and no service, wants work done on the day of the mail.
@@ -89,24 +85,24 @@ fn is_due_today(
         matches!(task.kind, TaskKind::Request | TaskKind::Review | TaskKind::Deadline)
             && task.due_at.is_some_and(|due| (0.0..=REST_OF_DAY).contains(&written.hours_until(due)))
     };
-    !is_service(mail, annotated)
+    !is_service(annotated)
         && !annotated.features().has_any(&[Feature::Advert, Feature::Calm])
         && tasks.iter().any(is_due)
 }
 
 /// Whether a person, and no service, asks outright for something at once.
-fn wants_at_once(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
+fn wants_at_once(annotated: &AnnotatedMail<'_>) -> bool {
     let is_wanted = |scored: &ScoredSentence<'_>| {
         scored.asks_outright() && scored.features.has_any(&[Feature::SameDay, Feature::Urgent])
     };
-    !is_service(mail, annotated)
+    !is_service(annotated)
         && !annotated.features().has_any(&[Feature::Advert, Feature::Calm])
         && annotated.sentences.iter().any(is_wanted)
 }
 
 /// Whether the mail sells something. Sellers say what is lost too, and a service that sells in the same mail loses more
 /// by it than its reader.
-fn sells(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
+fn is_selling(annotated: &AnnotatedMail<'_>) -> bool {
     let adverts = annotated.count(Feature::Advert);
-    adverts >= 2 || annotated.has(Feature::Pressure) || (adverts == 1 && is_service(mail, annotated))
+    adverts >= 2 || annotated.has(Feature::Pressure) || (adverts == 1 && is_service(annotated))
 }
