@@ -302,6 +302,10 @@ fn read_implied_request(
     {
         return None;
     }
+    // What is asked of somebody else is all that is asked.
+    if annotated.sentences.iter().any(|scored| scored.asks() && annotated.asks_others(scored)) {
+        return None;
+    }
     // What a firm says to everybody is all that it asks.
     if annotated.is_from_service()
         && annotated.sentences.iter().any(|scored| scored.asks() && annotated.is_courtesy(scored))

@@ -80,5 +80,5 @@ fn a_loss_presses_and_a_courtesy_does_not() {
 fn work_for_the_same_day_presses_on_its_day() {
     let urgency = |text: &str| read_of(&mail("dana@acme.example", YOU, "The list", text)).urgency;
     assert!(urgency("Please send me the list today by 16:00.") >= 0.5);
-    assert!(urgency("Please send me the list by Friday.") < 0.5);
+    assert!(urgency("Please send me the list by 10 July.") < 0.5);
 }
