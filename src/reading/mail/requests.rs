@@ -192,7 +192,7 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             (has_act && self.clause_kind == ClauseKind::Answer && !proposes, -1.0),
             (has_act && self.clause_kind == ClauseKind::Whole && !proposes, -1.0),
             (has_act && self.clause_kind == ClauseKind::Tell, -0.5),
-            (has_act && self.is_plain_act() && self.scored.has(Feature::Due), 0.3),
+            (self.is_plain_act() && self.scored.features.has_any(&[Feature::Due, Feature::SameDay]), 0.8),
             (has_act && self.scored.has(Feature::Conditional), -1.0),
             // "Please also bring …", "remember to …" goes with what was asked before.
             (has_other_act && says(self.scored, WordList::Additions), -1.0),
