@@ -3,11 +3,13 @@
 // values and infrastructure
 pub mod clock;
 pub mod config;
+pub mod date;
 pub mod document;
 pub mod durable_file;
 pub mod failpoint;
 pub mod icalendar;
 pub mod model;
+pub mod plain_text;
 pub mod regular_file;
 pub mod tls;
 
@@ -32,7 +34,8 @@ pub mod reflection;
 pub mod store;
 pub mod witness;
 
-// the nightly job
+// the night, and the questions
+pub mod assistant;
 pub mod nightly;
 
 // running it

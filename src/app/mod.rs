@@ -24,7 +24,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::Context as _;
 
 pub use accounts::{AccountUseCases, PendingSignIn};
-pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, Recipient, is_approvable};
+pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
