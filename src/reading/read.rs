@@ -162,7 +162,7 @@ fn decide_outcome(
         MailCategory::WithoutTask(no_task, reason) => {
             ReadingOutcome::without_task(no_task, reason, highest_request_score(annotated, 0.0))
         }
-        MailCategory::Alert => read_alert(mail, annotated),
+        MailCategory::Alert => read_alert(mail, annotated, base),
         MailCategory::Service => read_service(mail, annotated, base),
         MailCategory::Ordinary => read_ordinary_mail(mail, annotated, base, scores, context),
     };
@@ -212,7 +212,7 @@ fn read_unread_language(mail: &Mail, annotated: &AnnotatedMail<'_>, context: &Re
     ReadingOutcome::with_tasks(vec![task], why, THRESHOLD)
 }
 
-fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
+fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> ReadingOutcome {
     let told = annotated.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
     let evidence = told
         .or_else(|| annotated.first_sentence_with(Feature::Alert))
@@ -220,6 +220,13 @@ fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
     let writer = objective_writer(mail, annotated);
     let mut task = new_task(TaskKind::Alert, mail, evidence);
     task.objective = writer.fill(Template::Alert, evidence);
+    // "Please update your card by the 20th": what is to be done says more than that something is wrong.
+    if let Some(act) = service::find_act(annotated, base).filter(|act| act.asks_outright())
+        && let Some(due) = act.due_date(base)
+    {
+        task.objective = plan_task(act, true, mail, annotated, base).objective;
+        set_due_date_and_steps(&mut task, Some(due.clone()), mail);
+    }
     if let Some(money) =
         annotated.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
     {
@@ -299,6 +306,16 @@ fn read_implied_request(
         || annotated.has(Feature::NoAction)
         || annotated.is_one_sentence()
         || annotated.order_to_program().is_some()
+    {
+        return None;
+    }
+    // What is asked of somebody else is all that is asked.
+    if annotated.sentences.iter().any(|scored| scored.asks() && annotated.asks_others(scored)) {
+        return None;
+    }
+    // What a firm says to everybody is all that it asks.
+    if annotated.is_from_service()
+        && annotated.sentences.iter().any(|scored| scored.asks() && annotated.is_courtesy(scored))
     {
         return None;
     }

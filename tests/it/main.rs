@@ -86,6 +86,7 @@ mod night_reflections;
 mod night_rewrite;
 mod nobody_known;
 mod node_contracts;
+mod one_path;
 mod overrule;
 mod pipes;
 mod places;

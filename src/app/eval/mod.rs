@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use eval_mail::EvalMail;
+pub(in crate::app) use eval_mail::mail_from_colleague;
 
 use crate::{
     assistant::{
@@ -68,7 +69,7 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
 
 /// Reads the text as the body of a mail from somebody, exactly as `plan_step` reads it.
 fn evaluate_text(input: &TextInput) -> Value {
-    let reading = EvalMail::from_text(input.id.clone(), &input.text).read(reading::read_twice);
+    let reading = eval_mail::read_text(&input.text, reading::read_twice);
     json!({ "id": input.id, "pred": !reading.tasks.is_empty(), "score": reading.score, "meeting": reading.meeting })
 }
 

@@ -42,7 +42,11 @@ text_enum! {
         MeetingReferences = "meeting_references",
         MeetingLeads = "meeting_leads",
         Articles = "articles",
+        /// Words that add to what was asked before.
+        Additions = "additions",
         PointingWords = "pointing_words",
+        /// Verbs that say where somebody is.
+        Presence = "presence",
         /// Wishes for an answer, which say nothing of what it is to be about.
         AnswerWishes = "answer_wishes",
         /// Words for a time that was named before.

@@ -169,16 +169,21 @@ fn find_referent<'a>(
 ) -> Option<&'a str> {
     let language = scored.sentence.language;
     let from = usize::from(language != Language::German);
-    if !clause.points_back(language) || words(&clause.text).count() > 7 {
+    // "Please look over.": names nothing at all.
+    let is_bare = clause.kind == ClauseKind::Act && lacks_subject && words(&clause.text).count() <= MOST_BARE_WORDS;
+    if !(clause.points_back(language) || is_bare) || words(&clause.text).count() > 7 {
         return None;
     }
-    let head = clause.text.split(' ').nth(from)?;
+    let head = clause.text.split(' ').nth(from).unwrap_or(&clause.text);
     let own = scored.sentence.raw.split([',', '–', '—', ';']).next().and_then(|part| part.split(" - ").next())?;
     let inside = !own.contains(head) && words(own).count() >= 3;
     let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
     let before = at.checked_sub(1).and_then(|at| annotated.sentences.get(at)).map(|scored| scored.sentence.raw);
     if inside { Some(own) } else { before.filter(|before| lacks_subject && words(before).count() >= 3) }
 }
+
+/// An act of so few words says nothing of its matter.
+const MOST_BARE_WORDS: usize = 2;
 
 fn append_referent(objective: &str, about: &str, language: Language) -> String {
     const MAX_REFERENT_CHARS: usize = 60;
@@ -322,13 +327,28 @@ fn find_nearby_due_date(
     };
     let others = annotated.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
     // What the writer promises by a day is no limit for the reader.
-    let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits));
+    let asked =
+        others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits) && !tells_of_writer(other));
     let dues: Vec<&DueDate> = asked.filter_map(|other| other.due_date(base)).collect();
     let pointed = || find_pointed_limit(at, annotated, base);
     let limit = dues.iter().copied().find(|due| due.is_limit).or_else(pointed);
     let meeting = || if scored.has(Feature::Meeting) { dues.first().copied() } else { None };
     let subject = || date::find_due_date(&annotated.subject, base);
     limit.or_else(meeting).cloned().or_else(subject).or_else(|| find_only_day(&dues))
+}
+
+/// "I am in Kassel until Saturday": where the writer is sets no limit for the reader.
+fn tells_of_writer(scored: &ScoredSentence<'_>) -> bool {
+    use Feature::{Deadline, Hopes, LetMeKnow, Needs};
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let mut said = scored.sentence.words();
+    let is_writer = said.next().is_some_and(|word| lexicon.has_word(WordList::WriterSubjects, word));
+    let is_there = said.next().is_some_and(|word| lexicon.has_word(WordList::Presence, word));
+    let is_short = || matches!(scored.sentence.words().next(), Some("i'm" | "we're"));
+    is_writer
+        && (is_there || is_short())
+        && !scored.asks()
+        && !scored.features.has_any(&[Deadline, Hopes, LetMeKnow, Needs])
 }
 
 /// "We marry on July 9. Is it possible until then? What would it cost?": the day before a sentence near the request that
