@@ -8,6 +8,7 @@ pub mod action;
 mod actor;
 pub mod approval;
 pub mod audit;
+mod conversation;
 pub mod facts;
 mod fingerprint;
 pub mod ids;
@@ -39,6 +40,10 @@ pub use approval::{
     ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
+pub use conversation::{
+    BadChatName, ChatMessageRow, ChatProfile, ChatRole, ConversationId, ConversationRow, ListedStatus, NewChatMessage,
+    check_chat_name,
+};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
 pub use fingerprint::{Fingerprint, FingerprintKind};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
