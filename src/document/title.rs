@@ -158,17 +158,23 @@ mod tests {
         ] {
             assert_eq!(check(query, title), Some(expected), "{query} in {title}");
         }
-        for (query, title) in [("finish report", "Finish Q4 report"), ("call mum", "Call mom"), ("dentst", "Call the dentist")] {
+        for (query, title) in
+            [("finish report", "Finish Q4 report"), ("call mum", "Call mom"), ("dentst", "Call the dentist")]
+        {
             assert!(matches!(check(query, title), Some(TitleMatch::Similar(_))), "{query} near {title}");
         }
-        for (query, title) in [("groceries", "Call mom"), ("art", "Plan the party"), ("", "Call mom"), ("e", "Buy eggs")] {
+        for (query, title) in
+            [("groceries", "Call mom"), ("art", "Plan the party"), ("", "Call mom"), ("e", "Buy eggs")]
+        {
             assert_eq!(check(query, title), None, "{query} in {title}");
         }
     }
 
     #[test]
     fn the_distance_counts_letters() {
-        for (one, other, expected) in [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("חלב", "חלב", 0), ("ab", "ba", 2)] {
+        for (one, other, expected) in
+            [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("חלב", "חלב", 0), ("ab", "ba", 2)]
+        {
             let letters = |text: &str| text.chars().collect::<Vec<_>>();
             assert_eq!(edit_distance(&letters(one), &letters(other)), expected, "{one} {other}");
         }

@@ -39,6 +39,7 @@ pub use table::{
     account::AccountReader,
     approval::ApprovalReader,
     audit::AuditReader,
+    conversation::ConversationReader,
     document::{
         DocumentReader,
         search::SearchDepth,
@@ -50,7 +51,7 @@ pub use table::{
     request::RequestReader,
     run::{RunReader, model_call::ModelCallReader},
     setting::SettingReader,
-    task::TaskReader,
+    task::{TaskReader, listing::ListedTasks},
 };
 pub use write::{Receipt, Write};
 
@@ -175,6 +176,10 @@ impl<'a> StoreReader<'a> {
 
     pub fn audit(&self) -> AuditReader<'a> {
         AuditReader(self.0)
+    }
+
+    pub fn conversations(&self) -> ConversationReader<'a> {
+        ConversationReader(self.0)
     }
 
     pub fn documents(&self) -> DocumentReader<'a> {

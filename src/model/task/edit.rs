@@ -16,9 +16,13 @@ pub enum TaskEditKind {
     },
     Done,
     Cancel,
+    /// The person begins to work on a task that is ready.
+    Begin,
     /// Sets the priority, which no rule changes afterwards.
     Priority(Priority),
     Objective(String),
+    /// Sets or removes the description.
+    Description(Option<String>),
     /// Sets or removes the deadline: as the person wrote it, and as a point in time.
     Deadline(Option<String>, Option<Instant>),
     /// Marks a step as done by the person.

@@ -22,7 +22,7 @@ use crate::{
             execute,
             nightly::correction,
             outbox, parse_column, query_first_readable, query_optional,
-            task::{self, facts, history, reminder},
+            task::{self, facts, history, listing, reminder},
         },
     },
 };
@@ -59,7 +59,7 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
     let row = task::get(session, edit.task_id)?;
     match approval::plan_task_edit(&row, edit)? {
         TaskEditOutcome::Reopen => return reopen(session, &row, edit),
-        TaskEditOutcome::End(to) => transition_task(session, &row, to, Actor::Person, &edit.why, edit.at)?,
+        TaskEditOutcome::MoveTo(to) => transition_task(session, &row, to, Actor::Person, &edit.why, edit.at)?,
         TaskEditOutcome::Snooze(until) => snooze(session, &row, until, edit)?,
         TaskEditOutcome::RedoStep { step, words, changes } => {
             instruct_step(session, &row, (&step, &words), &changes, edit)?;
@@ -204,8 +204,10 @@ fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &Ta
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
             reminder::set_text(session, changed.task_id, &changed.objective)?;
+            listing::index_title(session, changed.task_id, &changed.objective)?;
             search_index::index_changed_task(session, &row.account, changed)
         }
+        TaskEditKind::Description(_) => search_index::index_changed_task(session, &row.account, changed),
         TaskEditKind::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts")?;

@@ -9,6 +9,7 @@ pub(in crate::store) mod edit;
 pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
 pub(in crate::store) mod history;
+pub(in crate::store) mod listing;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
 
@@ -115,6 +116,7 @@ pub(in crate::store) fn open(
     }
     facts::store_task_facts(session, task.task_id, of)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
+    listing::index_title(session, task.task_id, &task.objective)?;
     let born = StatusTransition {
         account: owner.account,
         from: "",
