@@ -22,7 +22,7 @@ use crate::{
             execute,
             nightly::correction,
             outbox, parse_column, query_first_readable, query_optional,
-            task::{self, facts, history, listing, reminder},
+            task::{self, facts, history, reminder},
         },
     },
 };
@@ -204,7 +204,6 @@ fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &Ta
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
             reminder::set_text(session, changed.task_id, &changed.objective)?;
-            listing::index_title(session, changed.task_id, &changed.objective)?;
             search_index::index_changed_task(session, &row.account, changed)
         }
         TaskEditKind::Description(_) => search_index::index_changed_task(session, &row.account, changed),

@@ -101,15 +101,15 @@ impl TaskReader<'_> {
     ) -> Result<ListedTasks> {
         let condition = state_condition(status);
         let awake = "(l.snooze_until IS NULL OR l.snooze_until <= ?2 OR l.state = 'completed')";
-        let values = (user.as_str(), now.to_string());
+        let at = now.to_string();
         let sql = format!("SELECT count(*) FROM task_listing l WHERE l.user_id = ?1 AND {condition} AND {awake}");
-        let total = query_optional(self.0, &sql, &values, "counting tasks", |row| row.get::<_, i64>(0))?;
+        let total = query_optional(self.0, &sql, (user.as_str(), &at), "counting tasks", |row| row.get::<_, i64>(0))?;
         let sql = format!(
             "SELECT l.task_id FROM task_listing l WHERE l.user_id = ?1 AND {condition} AND {awake}
              ORDER BY l.state DESC, l.rank DESC, l.no_due, l.due_at, l.task_id LIMIT ?3 OFFSET ?4"
         );
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let values = (values.0, values.1, count(limit), count(skip));
+        let values = (user.as_str(), &at, count(limit), count(skip));
         let ids = query_readable(self.0, &sql, values, "listing tasks", |row| row.get(0))?;
         Ok(ListedTasks { rows: self.rows(&ids)?, total: total.unwrap_or_default().unsigned_abs() })
     }

@@ -116,7 +116,6 @@ pub(in crate::store) fn open(
     }
     facts::store_task_facts(session, task.task_id, of)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
-    listing::index_title(session, task.task_id, &task.objective)?;
     let born = StatusTransition {
         account: owner.account,
         from: "",
