@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     ChatLanguage,
     command::Command,
-    tool::{Deadline, TaskChanges},
+    tool::TaskChanges,
 };
 use crate::model::{ChatMessageRow, ChatRole, Instant, ListedStatus, TaskId};
 
@@ -37,8 +37,8 @@ pub(super) enum Pending {
     UntilWhen { task_id: TaskId },
     /// Whether to show the tasks.
     OfferList,
-    /// Whether to do it with all of these tasks.
-    ConfirmMany { action: Action, tasks: Vec<TaskId> },
+    /// Whether to do all of this.
+    ConfirmMany { work: Vec<(Action, TaskId)> },
 }
 
 /// A change that a reply has reported, as far as it takes to undo it.
@@ -147,10 +147,4 @@ impl History {
 
 fn read_memory(message: &ChatMessageRow) -> Option<ReplyMemory> {
     serde_json::from_str(&message.memory).ok()
-}
-
-/// Returns the deadline as it is in a task; none for a task without one.
-pub(super) fn deadline_before(text: Option<&str>, at: impl FnOnce(&str) -> Option<Instant>) -> Option<Deadline> {
-    let text = text?;
-    Some(Deadline { text: text.to_owned(), at: at(text)? })
 }

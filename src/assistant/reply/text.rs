@@ -38,6 +38,15 @@ impl ReplyText {
         self.titles.extend(more.titles.iter().map(|place| place.start + start..place.end + start));
     }
 
+    /// Adds another text on a line of its own, without its first line.
+    pub(in crate::assistant) fn join_lines_after_first(&mut self, more: &Self) {
+        let Some((heading, lines)) = more.text.split_once('\n') else { return };
+        let cut = heading.len() + 1;
+        let titles = more.titles.iter().filter(|place| place.start >= cut);
+        let titles = titles.map(|place| place.start - cut..place.end - cut).collect();
+        self.join("\n", &Self { text: lines.to_owned(), titles });
+    }
+
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
