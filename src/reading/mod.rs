@@ -29,6 +29,7 @@ mod warning_tests;
 
 pub use conversation::{content_words, read_turn};
 pub use language::detect_language;
+pub(crate) use learned::Signal;
 pub use learned::use_weights;
 pub use read::{ReadContext, read};
 pub use second_reading::{FirstReading, read_twice, read_unless_in_doubt, score_sentences};

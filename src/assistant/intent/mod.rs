@@ -4,12 +4,15 @@
 //! `scripts/train_intents.py`). The rules propose; the weights may veto a change of tasks, or choose among listing,
 //! help, a greeting and nothing clear. Weights never propose a change: each one has a keyword or a bare imperative.
 
+mod clause;
+mod decision;
+mod pattern;
 mod reading;
+mod rules;
+mod signal;
+mod token;
+mod weights;
 
+pub use decision::{ClauseSignals, classify, clause_signals};
 pub use reading::{ClauseReading, Evidence, Intent, IntentContext, IntentReading, PendingQuestion};
-
-/// Returns what the message wants, clause by clause.
-pub fn classify(message: &str, context: &IntentContext) -> IntentReading {
-    let _ = context;
-    IntentReading::unclear(message)
-}
+pub use weights::use_intent_weights;

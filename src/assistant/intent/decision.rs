@@ -1,0 +1,204 @@
+//! The decision: what the rules propose for each clause, and what the weights say about it.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::{
+    clause::{Clause, cut_clauses},
+    reading::{ClauseReading, Evidence, Intent, IntentContext, IntentReading, PendingQuestion},
+    rules::{Proposal, RuleSet, Strength},
+    signal::emit_signals,
+    token::{Token, tokenise},
+    weights::{Sort, SortScores, score_clause},
+};
+use crate::assistant::ChatLanguage;
+
+/// How sure a pattern is that stands by itself.
+const SURE: f64 = 0.95;
+/// A change by a keyword stands from this probability of a change on.
+const KEEP_KEYWORD: f64 = 0.5;
+/// A change by a bare imperative stands from this probability of a change on.
+const KEEP_IMPERATIVE: f64 = 0.6;
+
+/// Returns what the message wants, clause by clause.
+pub fn classify(message: &str, context: &IntentContext) -> IntentReading {
+    let tokens = tokenise(message);
+    let (rules, clauses) = read_clauses(&tokens, context);
+    let readings: Vec<ClauseReading> =
+        clauses.iter().filter_map(|clause| read_clause(message, &tokens, clause, rules, context)).collect();
+    let Some(main) = readings.get(main_clause(readings.iter().map(|reading| reading.intent))) else {
+        return IntentReading::unclear(message);
+    };
+    let (intent, confidence) = (main.intent, main.confidence);
+    let mut clauses = readings;
+    if clauses.len() > 1 {
+        clauses.retain(|clause| clause.intent != Intent::Unclear);
+    }
+    if clauses.is_empty() {
+        return IntentReading::unclear(message);
+    }
+    IntentReading { intent, confidence, clauses }
+}
+
+/// Cuts the message by the rules of its language; by those of the other one if these recognise nothing.
+fn read_clauses(tokens: &[Token], context: &IntentContext) -> (&'static RuleSet, Vec<Clause>) {
+    let other = match context.language {
+        ChatLanguage::English => ChatLanguage::Hebrew,
+        ChatLanguage::Hebrew => ChatLanguage::English,
+    };
+    let rules = RuleSet::of(context.language);
+    let clauses = cut_clauses(tokens, rules);
+    if clauses.iter().all(|clause| clause.proposal.is_none()) {
+        let others = cut_clauses(tokens, RuleSet::of(other));
+        if others.iter().any(|clause| clause.proposal.is_some()) {
+            return (RuleSet::of(other), others);
+        }
+    }
+    (rules, clauses)
+}
+
+/// Returns which clause gives the message its intent: the first that changes something, else the first that lists,
+/// else the first that is clear.
+fn main_clause(intents: impl Iterator<Item = Intent> + Clone) -> usize {
+    let mut places = [Intent::is_change, |intent: Intent| intent == Intent::List, |intent| intent != Intent::Unclear]
+        .into_iter()
+        .filter_map(|is_wanted| intents.clone().position(is_wanted));
+    places.next().unwrap_or(0)
+}
+
+fn read_clause(
+    message: &str,
+    tokens: &[Token],
+    clause: &Clause,
+    rules: &RuleSet,
+    context: &IntentContext,
+) -> Option<ClauseReading> {
+    let words = tokens.get(clause.words.clone())?;
+    let proposal = clause.proposal.as_ref().filter(|proposal| !answers_question(proposal, context));
+    let (intent, confidence, evidence) = decide(words, proposal, rules, context);
+    let (trigger, rest) = match proposal {
+        Some(proposal) if intent != Intent::Unclear => (proposal.trigger.clone(), proposal.rest.clone()),
+        _ => (0..0, 0..words.len()),
+    };
+    Some(ClauseReading {
+        intent,
+        confidence,
+        evidence,
+        span: place(message, words, 0..words.len()),
+        trigger: place(message, words, trigger),
+        rest: place(message, words, rest),
+    })
+}
+
+/// Returns whether the words are what was asked for, and no imperative: "Buy milk" is a title when one is awaited.
+fn answers_question(proposal: &Proposal, context: &IntentContext) -> bool {
+    proposal.strength == Strength::Bare && context.pending != PendingQuestion::Nothing
+}
+
+fn decide(
+    words: &[Token],
+    proposal: Option<&Proposal>,
+    rules: &RuleSet,
+    context: &IntentContext,
+) -> (Intent, f64, Evidence) {
+    if let Some(proposal) = proposal.filter(|proposal| stands_by_itself(proposal, words, context)) {
+        return (proposal.intent, SURE, Evidence::Keyword);
+    }
+    let scores = score_clause(words, proposal, rules);
+    let Some(proposal) = proposal.filter(|proposal| proposal.intent.is_change()) else {
+        let (intent, confidence) = choose_without_change(&scores);
+        return (intent, confidence, Evidence::Weights);
+    };
+    let (least, evidence) = match proposal.strength {
+        Strength::Bare => (KEEP_IMPERATIVE, Evidence::Imperative),
+        Strength::Sure | Strength::Plain => (KEEP_KEYWORD, Evidence::Keyword),
+    };
+    let confidence = probability(&scores, Sort::Change);
+    if confidence >= least {
+        (proposal.intent, confidence, evidence)
+    } else {
+        (Intent::Unclear, 1.0 - confidence, Evidence::Veto)
+    }
+}
+
+/// Returns whether the weights are not asked: the pattern is sure, or a number of the list that was just shown is named.
+fn stands_by_itself(proposal: &Proposal, words: &[Token], context: &IntentContext) -> bool {
+    let names_a_position = words.get(proposal.rest.start).is_some_and(|token| token.is_number);
+    proposal.strength == Strength::Sure
+        || (context.list_was_shown && proposal.intent != Intent::Create && names_a_position)
+}
+
+fn probability(scores: &SortScores, sort: Sort) -> f64 {
+    scores.get(sort as usize).copied().unwrap_or_default()
+}
+
+/// Returns the most probable intent that changes nothing, with its share.
+fn choose_without_change(scores: &SortScores) -> (Intent, f64) {
+    let choices = [
+        (Intent::Unclear, Sort::Unclear),
+        (Intent::List, Sort::List),
+        (Intent::Help, Sort::Help),
+        (Intent::Greeting, Sort::Greeting),
+    ];
+    let mut best = (Intent::Unclear, 0.0);
+    let mut total = f64::MIN_POSITIVE;
+    for (intent, sort) in choices {
+        let value = probability(scores, sort);
+        total += value;
+        if value > best.1 {
+            best = (intent, value);
+        }
+    }
+    (best.0, best.1 / total)
+}
+
+/// Returns where these words stand in the message. What closes a quotation or a bracket behind the last one, and opens
+/// it before the first, belongs to them.
+fn place(message: &str, words: &[Token], range: Range<usize>) -> Range<usize> {
+    let from = words.get(range.start).map(|token| token.place.start);
+    let last = range.end.checked_sub(1).and_then(|last| words.get(last)).map(|token| token.place.end);
+    let (Some(start), Some(end), true) = (from, last, range.start < range.end) else {
+        let at = words.get(range.start).map(|token| token.place.start);
+        let at = at.or_else(|| words.last().map(|token| token.place.end)).unwrap_or(0);
+        return at..at;
+    };
+    let opens = |c: char| matches!(c, '"' | '\'' | '“' | '‘' | '„' | '(' | '[' | '«' | '#' | '״');
+    let closes = |c: char| matches!(c, '"' | '\'' | '”' | '’' | ')' | ']' | '»' | '%' | '״');
+    let before = message.get(..start).unwrap_or_default();
+    let behind = message.get(end..).unwrap_or_default();
+    before.trim_end_matches(opens).len()..message.len() - behind.trim_start_matches(closes).len()
+}
+
+/// What the weights are trained on: the clause that gives a message its intent, as the rules see it.
+#[derive(Debug, Serialize)]
+pub struct ClauseSignals {
+    /// The names of its signals.
+    pub signals: Vec<String>,
+    /// What the rules propose; nothing if they recognise nothing.
+    pub proposal: Option<Intent>,
+    /// The proposal needs no weights.
+    pub is_sure: bool,
+    /// The proposal is a bare imperative.
+    pub is_bare: bool,
+    pub clauses: usize,
+}
+
+/// Returns what the weights see of a message.
+pub fn clause_signals(message: &str, context: &IntentContext) -> ClauseSignals {
+    let tokens = tokenise(message);
+    let (rules, clauses) = read_clauses(&tokens, context);
+    let intent = |clause: &Clause| clause.proposal.as_ref().map_or(Intent::Unclear, |proposal| proposal.intent);
+    let main = clauses.get(main_clause(clauses.iter().map(intent)));
+    let proposal = main.and_then(|clause| clause.proposal.as_ref());
+    let words = main.and_then(|clause| tokens.get(clause.words.clone())).unwrap_or_default();
+    let mut signals = Vec::new();
+    emit_signals(words, proposal, rules, &mut |signal| signals.push(signal.to_string()));
+    ClauseSignals {
+        signals,
+        proposal: proposal.map(|proposal| proposal.intent),
+        is_sure: proposal.is_some_and(|proposal| proposal.strength == Strength::Sure),
+        is_bare: proposal.is_some_and(|proposal| proposal.strength == Strength::Bare),
+        clauses: clauses.len(),
+    }
+}
