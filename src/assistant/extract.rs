@@ -44,7 +44,11 @@ pub(super) fn read_wanted_task(rest: &str) -> WantedTask {
     }
     let (rest, priority) = split_priority(rest);
     let (title, description) = split_description(rest);
-    WantedTask { title: unquote(title).to_owned(), description: description.map(|text| unquote(text).to_owned()), priority }
+    WantedTask {
+        title: unquote(title).to_owned(),
+        description: description.map(|text| unquote(text).to_owned()),
+        priority,
+    }
 }
 
 /// Returns a title without blanks and sentence marks around it. A question mark belongs to it.
@@ -164,7 +168,8 @@ pub(super) fn read_wanted_update(rest: &str) -> WantedUpdate {
 /// Returns whether a clause names a field of a task, so that it is a change and no new task: "add description '…'".
 pub(super) fn names_field(rest: &str) -> bool {
     let rest = WordList("article").strip_start(rest.trim()).unwrap_or(rest.trim());
-    let named = FIELDS.iter().filter(|(_, field)| *field != ChangedField::Title).find_map(|(list, _)| list.strip_start(rest));
+    let named =
+        FIELDS.iter().filter(|(_, field)| *field != ChangedField::Title).find_map(|(list, _)| list.strip_start(rest));
     named.is_some_and(|value| {
         let has_target = reference::explicit_place(value).is_some() || names_pronoun(value);
         has_target || !phrase::quoted(value).is_empty()
@@ -239,12 +244,21 @@ fn split_at_to(part: &str) -> Option<(&str, &str)> {
     let inside: Vec<_> = phrase::quoted(part).into_iter().map(|(place, _)| place).collect();
     let english = TO.as_ref().into_iter().flat_map(|to| to.find_iter(part));
     for found in english {
-        if !inside.iter().any(|place| place.contains(&found.start()) && place.contains(&found.end())) && found.start() > 0 {
-            let end = if found.as_str().ends_with(['\'', '"', '“']) { found.end() - last_char_len(found.as_str()) } else { found.end() };
+        if !inside.iter().any(|place| place.contains(&found.start()) && place.contains(&found.end()))
+            && found.start() > 0
+        {
+            let end = if found.as_str().ends_with(['\'', '"', '“']) {
+                found.end() - last_char_len(found.as_str())
+            } else {
+                found.end()
+            };
             return Some((part.get(..found.start())?, part.get(end..)?));
         }
     }
-    let at = part.match_indices(" ל").map(|(at, _)| at).find(|at| *at > 0 && !inside.iter().any(|place| place.contains(at)))?;
+    let at = part
+        .match_indices(" ל")
+        .map(|(at, _)| at)
+        .find(|at| *at > 0 && !inside.iter().any(|place| place.contains(at)))?;
     Some((part.get(..at)?, part.get(at + " ל".len()..)?))
 }
 
@@ -313,7 +327,8 @@ fn strip_to(text: &str) -> &str {
     let starts = ["to be ", "to ", "into ", "as ", "is ", "= ", ": ", "ל-", "ל '", "להיות "];
     let rest = starts.iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text).trim();
     let quoted = rest.strip_prefix('ל').filter(|rest| rest.starts_with(['\'', '"', '“']) || rest.starts_with('ל'));
-    let word = rest.strip_prefix('ל').filter(|rest| ChatPriority::read(rest).is_some() || ChatStatus::read(rest).is_some());
+    let word =
+        rest.strip_prefix('ל').filter(|rest| ChatPriority::read(rest).is_some() || ChatStatus::read(rest).is_some());
     quoted.or(word).unwrap_or(rest).trim_start_matches(':').trim()
 }
 
@@ -337,7 +352,8 @@ pub(super) fn to_changes(
     for (field, value) in values {
         // "Move task 3 to Friday" names no field, and a day is rarely a title.
         let is_day = || *field == ChangedField::Title && reading::moment(value, me, now).is_some();
-        let field = if (moves_deadline && *field == ChangedField::Title) || is_day() { ChangedField::Deadline } else { *field };
+        let field =
+            if (moves_deadline && *field == ChangedField::Title) || is_day() { ChangedField::Deadline } else { *field };
         match field {
             ChangedField::Title => changes.title = Some(value.clone()),
             ChangedField::Description => {

@@ -2,11 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ChatLanguage,
-    command::Command,
-    tool::TaskChanges,
-};
+use super::{ChatLanguage, command::Command, tool::TaskChanges};
 use crate::model::{ChatMessageRow, ChatRole, Instant, ListedStatus, TaskId};
 
 /// How many messages a request takes into account, its own included.
@@ -48,8 +44,14 @@ pub(super) enum MadeChange {
     /// Completed or deleted: opened again by an undo.
     Ended(TaskId),
     /// The fields that were changed, as they were before.
-    Updated { task_id: TaskId, before: FieldsBefore },
-    Snoozed { task_id: TaskId, before: Option<Instant> },
+    Updated {
+        task_id: TaskId,
+        before: FieldsBefore,
+    },
+    Snoozed {
+        task_id: TaskId,
+        before: Option<Instant>,
+    },
     /// The person has begun the task, which cannot be taken back.
     Begun(TaskId),
 }

@@ -41,8 +41,9 @@ static EXPLICIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[^\p{L}\p{N}#])(?:(?:tasks?|todos?|items?|id|ids|המשימות|משימות|המשימה|משימה|מטלה|המטלה|מזהה)\s*(?:number|no\.?|nr\.?|id|מספר|מס')?\s*[#:]?\s*|#\s*)([0-9]{1,9})\b").ok()
 });
 /// Matches numbers that follow the first of a list: ", 2 and 5".
-static FURTHER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)^\s*(?:,|and|&|or|,\s*and|ו-?|וגם)\s*(?:(?:task|משימה)\s*)?#?([0-9]{1,9})\b").ok());
+static FURTHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\s*(?:,|and|&|or|,\s*and|ו-?|וגם)\s*(?:(?:task|משימה)\s*)?#?([0-9]{1,9})\b").ok()
+});
 /// Matches a reference that is nothing but a number: "3", "number 3", "option 3".
 static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:the\s+|את\s+)?(?:number|no\.?|nr\.?|option|position|entry|אפשרות|מספר|מס')?\s*([0-9]{1,9})(?:\s*(?:,|and|&|ו-?)\s*([0-9]{1,9}))*$").ok()

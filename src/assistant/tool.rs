@@ -175,12 +175,22 @@ pub struct PriorityReason {
 #[serde(rename_all = "snake_case")]
 pub enum ToolResult {
     /// The task after the change, with the newest line of its history.
-    Changed { task: TaskView, recorded: Option<HistoryRow> },
+    Changed {
+        task: TaskView,
+        recorded: Option<HistoryRow>,
+    },
     /// The task; none when there is no such task.
-    Found { task: Option<TaskView> },
+    Found {
+        task: Option<TaskView>,
+    },
     /// A page of tasks, and how many there are on all pages.
-    Listed { tasks: Vec<TaskView>, total: u64 },
-    Waiting { items: Vec<WaitingItem> },
+    Listed {
+        tasks: Vec<TaskView>,
+        total: u64,
+    },
+    Waiting {
+        items: Vec<WaitingItem>,
+    },
     Reason(PriorityReason),
 }
 

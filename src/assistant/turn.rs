@@ -66,11 +66,8 @@ pub(super) type Step<V = ()> = Result<V, Stopped>;
 impl<'a, T: TaskTools> Turn<'a, T> {
     pub(super) fn new(request: ChatRequest<'a>, message: String, tools: &'a mut T) -> Self {
         let language = ChatLanguage::detect(&message, request.history.language());
-        let memory = ReplyMemory {
-            language: Some(language),
-            tally: request.history.last().tally,
-            ..ReplyMemory::default()
-        };
+        let memory =
+            ReplyMemory { language: Some(language), tally: request.history.last().tally, ..ReplyMemory::default() };
         let reply = ChatReply {
             text: ReplyText::default(),
             state: None,

@@ -63,8 +63,7 @@ impl<T: TaskTools> Turn<'_, T> {
     async fn update(&mut self, task: TaskView, changes: TaskChanges) -> Step {
         if changes.is_empty() {
             self.reply.memory.pending = Some(Pending::WhatToChange { task_id: task.task_id });
-            self.reply.memory.command =
-                Some(Command::asking(CommandIntent::Clarify, "fields").about(&task));
+            self.reply.memory.command = Some(Command::asking(CommandIntent::Clarify, "fields").about(&task));
             self.say(Sentence("what_to_change"), &[("number", Value::Text(number_of(&task)))]);
             return Err(Stopped);
         }
@@ -81,9 +80,10 @@ impl<T: TaskTools> Turn<'_, T> {
             title: changes.title.as_ref().map(|_| task.title.clone()),
             description: changes.description.as_ref().map(|_| task.description.clone().unwrap_or_default()),
             priority: changes.priority.map(|_| ChatPriority::of(task.priority)),
-            deadline: changes.deadline.as_ref().map(|_| {
-                task.deadline.as_deref().and_then(|stored| deadline::from_stored(stored, self.request.me))
-            }),
+            deadline: changes
+                .deadline
+                .as_ref()
+                .map(|_| task.deadline.as_deref().and_then(|stored| deadline::from_stored(stored, self.request.me))),
             status: None,
         };
         if !before.is_empty() {
@@ -166,11 +166,13 @@ impl<T: TaskTools> Turn<'_, T> {
             Ok(ToolResult::Reason(reason)) => reason,
             _ => return Err(self.give_up()),
         };
-        let (title, level) = (Value::Title(&task.title), Value::Text(priority_word(reason.level).plain(self.language())));
+        let (title, level) =
+            (Value::Title(&task.title), Value::Text(priority_word(reason.level).plain(self.language())));
         match reason.rule {
             _ if reason.set_by_hand => self.say(Sentence("explain_hand"), &[("title", title), ("level", level)]),
             Some((rule, why)) => {
-                let values = [("title", title), ("level", level), ("rule", Value::Text(rule)), ("why", Value::Text(why))];
+                let values =
+                    [("title", title), ("level", level), ("rule", Value::Text(rule)), ("why", Value::Text(why))];
                 self.say(Sentence("explain_rule"), &values);
             }
             None => self.say(Sentence("explain_default"), &[("title", title), ("level", level)]),
@@ -235,7 +237,8 @@ impl<T: TaskTools> Turn<'_, T> {
         work.truncate(MOST_AT_ONCE);
         let first = work.first().map_or(Action::Explain, |(action, _)| action.clone());
         let is_same = work.iter().all(|(action, _)| *action == first);
-        let (_, _, question) = if is_same { sentences_of(&first) } else { sentences_of(&Action::Update(TaskChanges::default())) };
+        let (_, _, question) =
+            if is_same { sentences_of(&first) } else { sentences_of(&Action::Update(TaskChanges::default())) };
         self.say(question, &[("count", Value::Text(work.len().to_string()))]);
         if is_cut {
             self.say(Sentence("at_most"), &[("count", Value::Text(MOST_AT_ONCE.to_string()))]);
@@ -249,7 +252,9 @@ impl<T: TaskTools> Turn<'_, T> {
     pub(super) async fn do_confirmed(&mut self, work: Vec<(Action, crate::model::TaskId)>) -> Step {
         let (mut done, mut last) = (0usize, None);
         for (action, task_id) in work {
-            let Some(task) = self.task_by_id(task_id).await?.filter(|task| !task.status.is_terminal()) else { continue };
+            let Some(task) = self.task_by_id(task_id).await?.filter(|task| !task.status.is_terminal()) else {
+                continue;
+            };
             let said = std::mem::take(&mut self.reply.text);
             let tally = self.reply.memory.tally;
             let outcome = self.apply(action.clone(), task).await;
@@ -322,7 +327,9 @@ pub(in crate::assistant) const fn priority_word(level: ChatPriority) -> Sentence
 /// Returns how to ask which task, which of several, and whether all.
 const fn sentences_of(action: &Action) -> (Sentence, Sentence, Sentence) {
     match action {
-        Action::Complete => (Sentence("which_complete"), Sentence("several_complete"), Sentence("confirm_many_complete")),
+        Action::Complete => {
+            (Sentence("which_complete"), Sentence("several_complete"), Sentence("confirm_many_complete"))
+        }
         Action::Delete | Action::NotATask => {
             (Sentence("which_delete"), Sentence("several_delete"), Sentence("confirm_many_delete"))
         }

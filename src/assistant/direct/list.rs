@@ -31,16 +31,18 @@ impl<T: TaskTools> Turn<'_, T> {
     /// Shows a page of a list.
     pub(in crate::assistant) async fn show_list(&mut self, status: ListedStatus, page: usize) -> Step {
         let (mut tasks, total) = self.listed(ToolCall::ListTasks { status, page }).await?;
-        self.reply.memory.command.get_or_insert_with(|| {
-            Command::complete(CommandIntent::ListTasks, CommandFields::default(), None)
-        });
+        self.reply
+            .memory
+            .command
+            .get_or_insert_with(|| Command::complete(CommandIntent::ListTasks, CommandFields::default(), None));
         if total == 0 {
             return self.say_empty(status).await;
         }
         if status == ListedStatus::All && total as usize <= PAGE {
             // A list of one page keeps all tasks in one order; in a longer one, those that are done come last.
             tasks.sort_by(|one, other| {
-                let by_deadline = |task: &crate::assistant::tool::TaskView| (task.deadline.is_none(), task.deadline.clone());
+                let by_deadline =
+                    |task: &crate::assistant::tool::TaskView| (task.deadline.is_none(), task.deadline.clone());
                 let urgency = other.priority.cmp(&one.priority);
                 urgency.then_with(|| by_deadline(one).cmp(&by_deadline(other))).then(one.task_id.cmp(&other.task_id))
             });

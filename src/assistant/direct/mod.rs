@@ -1,6 +1,6 @@
 //! The direct profile: a message is carried out at once, clause by clause, and can be undone.
 
-mod act;
+pub(super) mod act;
 mod answer;
 mod create;
 mod list;
@@ -22,11 +22,15 @@ use super::{
 use crate::model::ListedStatus;
 
 pub(super) use list::read_list_status;
+pub(super) use phrases::say_too_long;
 use resolve::Resolved;
 
 /// What one clause asks for.
 enum Wish {
-    Create { wanted: extract::WantedTask, said: String },
+    Create {
+        wanted: extract::WantedTask,
+        said: String,
+    },
     List(ListedStatus),
     /// Something with tasks that exist already.
     Act(Action, Reference),
@@ -66,10 +70,11 @@ impl<T: TaskTools> Turn<'_, T> {
             None => PendingQuestion::Nothing,
             Some(Pending::WhichTask { .. }) => PendingQuestion::Selection,
             Some(Pending::OfferList | Pending::ConfirmMany { .. }) => PendingQuestion::Confirmation,
-            Some(Pending::WhatToChange { .. } | Pending::WhatTitle | Pending::UntilWhen { .. }) => PendingQuestion::Value,
+            Some(Pending::WhatToChange { .. } | Pending::WhatTitle | Pending::UntilWhen { .. }) => {
+                PendingQuestion::Value
+            }
         };
-        let context =
-            IntentContext { language: self.language(), pending, list_was_shown: last.list.is_some() };
+        let context = IntentContext { language: self.language(), pending, list_was_shown: last.list.is_some() };
         intent::classify(&self.message, &context)
     }
 

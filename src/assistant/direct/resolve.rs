@@ -20,7 +20,10 @@ pub(super) enum Resolved {
     /// All of these, because the person said so.
     Many(Vec<TaskView>),
     /// One of these, and nobody knows which.
-    Several { query: String, tasks: Vec<TaskView> },
+    Several {
+        query: String,
+        tasks: Vec<TaskView>,
+    },
     Unspecified,
     NoNumber(i64),
     NoTitle(String),

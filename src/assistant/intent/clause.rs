@@ -70,7 +70,8 @@ fn keep_what_wants_something(clauses: &mut Vec<Clause>, length: usize) {
     }
     let intent = |clause: &Clause| clause.proposal.as_ref().map(|proposal| proposal.intent);
     let is_question = |clause: &Clause| intent(clause) == Some(Intent::Help);
-    let best = clauses.iter().position(is_question).or_else(|| clauses.iter().position(|clause| intent(clause).is_some()));
+    let best =
+        clauses.iter().position(is_question).or_else(|| clauses.iter().position(|clause| intent(clause).is_some()));
     let best = best.unwrap_or(0);
     if let Some(mut kept) = clauses.get(best).cloned() {
         if kept.proposal.is_none() {
@@ -127,7 +128,8 @@ fn begins_a_clause(
         return false;
     }
     let has_title = matches!(current.intent, Intent::Create | Intent::Update);
-    let title_has_ended = rules.classes().occurs("list", before.get(before.len().saturating_sub(2)..).unwrap_or_default());
+    let title_has_ended =
+        rules.classes().occurs("list", before.get(before.len().saturating_sub(2)..).unwrap_or_default());
     let is_list = next.intent == Intent::List && next.strength == Strength::Sure;
     !has_title
         || title_has_ended

@@ -127,19 +127,18 @@ pub(super) enum Element {
 impl Element {
     fn is(&self, token: &Token) -> bool {
         match self {
-            Self::Words { words, .. } => {
-                words.iter().any(|word| {
-                    *word == token.text
-                        || without_joining_prefix(&token.text).is_some_and(|bare| word.len() > 4 && word == bare)
-                })
-            }
+            Self::Words { words, .. } => words.iter().any(|word| {
+                *word == token.text
+                    || without_joining_prefix(&token.text).is_some_and(|bare| word.len() > 4 && word == bare)
+            }),
             Self::Number => token.is_number,
             _ => false,
         }
     }
 
     fn parse(text: &str) -> Self {
-        let name_of = |text: &str, open: &str| text.strip_prefix(open).map(|rest| rest.trim_end_matches('}').to_owned());
+        let name_of =
+            |text: &str, open: &str| text.strip_prefix(open).map(|rest| rest.trim_end_matches('}').to_owned());
         let (text, is_optional) = text.strip_suffix('?').map_or((text, false), |bare| (bare, true));
         match text {
             ".." => return Self::Gap { most: SHORT_GAP },
@@ -277,7 +276,9 @@ impl Wanted {
             Self::Anything => true,
             Self::BeginsWith(name) => classes.ends(name, words).next().is_some(),
             Self::Is(name) => classes.ends(name, words).any(|end| {
-                words.get(end..).is_some_and(|behind| behind.is_empty() || classes.ends("after", behind).next().is_some())
+                words
+                    .get(end..)
+                    .is_some_and(|behind| behind.is_empty() || classes.ends("after", behind).next().is_some())
             }),
             Self::Contains(name) => classes.occurs(name, words),
         }

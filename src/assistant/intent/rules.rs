@@ -244,9 +244,8 @@ mod tests {
         let tokens = tokenise(text);
         let rules = RuleSet::of(ChatLanguage::detect(text, ChatLanguage::English));
         let proposal = rules.propose(&tokens)?;
-        let words = |range: Range<usize>| {
-            tokens[range].iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ")
-        };
+        let words =
+            |range: Range<usize>| tokens[range].iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ");
         Some((proposal.intent, proposal.strength, words(proposal.trigger), words(proposal.rest)))
     }
 

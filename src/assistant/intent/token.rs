@@ -43,7 +43,9 @@ pub(super) fn tokenise(message: &str) -> Vec<Token> {
         if !c.is_alphanumeric() {
             let next = chars.peek().map_or(' ', |(_, next)| *next);
             quote = read_quote(c, before, next, quote, &mut tokens);
-            if c == '?' && let Some(last) = tokens.last_mut() {
+            if c == '?'
+                && let Some(last) = tokens.last_mut()
+            {
                 last.ends_question = true;
             }
             between.see(at, c, next);
@@ -72,7 +74,9 @@ pub(super) fn tokenise(message: &str) -> Vec<Token> {
             current = chars.next_if(|(at, next)| is_inside_word(message, *at, *next, before));
         }
         token.is_number &= !token.text.is_empty();
-        if token.is_number && let Some(sign) = between.number_sign {
+        if token.is_number
+            && let Some(sign) = between.number_sign
+        {
             token.place.start = sign;
         }
         between = Between::default();

@@ -1,9 +1,6 @@
 //! The learned weights, read once from `weights.txt`: a line per head and signal.
 
-use std::{
-    collections::HashMap,
-    sync::OnceLock,
-};
+use std::{collections::HashMap, sync::OnceLock};
 
 use super::{
     rules::{Proposal, RuleSet},

@@ -6,7 +6,7 @@ mod when;
 
 use std::{collections::HashMap, sync::LazyLock};
 
-pub(super) use list::{number_tasks, number_options, shown_options};
+pub(super) use list::{number_options, number_tasks, shown_options};
 pub use text::ReplyText;
 pub(super) use text::shown_title;
 pub(super) use when::{format_deadline, format_instant};
@@ -21,7 +21,8 @@ static HEBREW: LazyLock<Sentences> = LazyLock::new(|| parse_sentences(include_st
 
 fn parse_sentences(text: &'static str) -> Sentences {
     let mut sentences = Sentences::new();
-    for (name, sentence) in text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = ")) {
+    for (name, sentence) in text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "))
+    {
         sentences.entry(name).or_default().push(sentence.replace("\\n", "\n"));
     }
     sentences

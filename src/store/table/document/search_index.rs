@@ -8,8 +8,11 @@ use crate::{
         prepared::{PreparedVectors, SearchEntry, build_task_entry_with_due_vectors, tokenise_mail},
         session::Session,
         table::{
-            decode_json_column, document::vector, execute, parse_column, query_optional, query_readable, setting,
-            setting::SettingReader, task,
+            decode_json_column,
+            document::vector,
+            execute, parse_column, query_optional, query_readable, setting,
+            setting::SettingReader,
+            task,
             task::{facts, listing},
         },
     },

@@ -1,0 +1,223 @@
+//! Which task a flow is about: its id, "#n" or its exact title; or a choice from a list of up to five.
+
+use crate::{
+    assistant::{
+        command::{ChatStatus, Command, CommandIntent, TaskRef},
+        marker::FlowState,
+        phrase::{fold, trim_punctuation, unquote},
+        reference::{self, Reference},
+        reply::{Sentence, Value, number_options},
+        tool::{TaskTools, TaskView, ToolCall},
+        turn::{Step, Turn},
+        vocabulary::WordList,
+    },
+    document::title::title_key,
+    model::{ListedStatus, TaskId, TaskStatus},
+};
+
+/// How many tasks a person chooses from.
+const MOST_OPTIONS: usize = 5;
+/// How many tasks one confirmation covers.
+const MOST_AT_ONCE: usize = 100;
+
+impl<T: TaskTools> Turn<'_, T> {
+    /// Finds the task that the text after the keyword names, and goes on with it.
+    pub(super) async fn identify(&mut self, command: Command, text: &str) -> Step {
+        let text = WordList("courtesy").strip_end(text).unwrap_or(text).to_owned();
+        if let Some(tasks) = self.several_named(&text, &command).await? {
+            return self.confirm_several(command, tasks);
+        }
+        let mut found = self.named_task(&text).await?.into_iter().collect::<Vec<_>>();
+        for title in title_readings(&text) {
+            if found.is_empty() {
+                found = self.exactly_titled(&title).await?;
+            }
+        }
+        found.retain(|task| can_be_meant(task, &command));
+        match found.as_slice() {
+            [] => {
+                let typed = fold(&text);
+                let question = if typed.is_empty() { Sentence("guided_which") } else { Sentence("guided_which_again") };
+                let query = crate::assistant::reply::shown_title(&typed);
+                // Nothing has begun yet, so there is no marker.
+                self.say(question, &[("query", Value::Text(query))]);
+                self.reply.memory.command = Some(command.clarifying("task_selection"));
+                Ok(())
+            }
+            [only] => self.go_on_with(command, &only.clone()).await,
+            several => {
+                let options: Vec<TaskView> = several.iter().take(MOST_OPTIONS).cloned().collect();
+                self.ask_to_select(command, &options, Sentence("guided_several"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the tasks if the text names more than one: "#1 and #2", "all tasks".
+    async fn several_named(&mut self, text: &str, command: &Command) -> Step<Option<Vec<TaskView>>> {
+        let numbers = reference::explicit_numbers(text);
+        let mut tasks = Vec::new();
+        if numbers.len() > 1 {
+            for number in numbers {
+                tasks.extend(self.task_by_number(number).await?);
+            }
+        } else if let Reference::Every(_) = Reference::parse(text) {
+            for page in 0.. {
+                let (more, total) = self.listed(ToolCall::ListTasks { status: ListedStatus::Pending, page }).await?;
+                let is_empty = more.is_empty();
+                tasks.extend(more);
+                if is_empty || tasks.len() as u64 >= total || tasks.len() >= MOST_AT_ONCE {
+                    break;
+                }
+            }
+        }
+        tasks.retain(|task| can_be_meant(task, command));
+        tasks.truncate(MOST_AT_ONCE);
+        let can_be_many =
+            command.intent == CommandIntent::DeleteTask || command.fields.status == Some(ChatStatus::Done);
+        Ok((tasks.len() > 1 && can_be_many).then_some(tasks))
+    }
+
+    /// Asks once about several tasks.
+    fn confirm_several(&mut self, mut command: Command, tasks: Vec<TaskView>) -> Step {
+        let is_delete = command.intent == CommandIntent::DeleteTask;
+        let (state, question) = if is_delete {
+            (FlowState::DeleteConfirm, Sentence("guided_confirm_delete_many"))
+        } else {
+            (FlowState::UpdateConfirm, Sentence("guided_confirm_complete_many"))
+        };
+        let count = Value::Text(tasks.len().to_string());
+        let task_ids = tasks.iter().map(|task| task.task_id).collect();
+        command.target = Some(TaskRef { task_ids, ..TaskRef::default() });
+        self.wait_in(state, command.now_missing("confirmation"), question, &[("count", count)]);
+        Ok(())
+    }
+
+    /// Returns the task that the text names by its id or number.
+    async fn named_task(&mut self, text: &str) -> Step<Option<TaskView>> {
+        if let Some(task_id) = reference::explicit_id(text) {
+            return self.task_by_id(task_id).await;
+        }
+        match reference::explicit_numbers(text).first() {
+            Some(number) => self.task_by_number(*number).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the tasks with exactly this title, apart from case and blanks.
+    async fn exactly_titled(&mut self, title: &str) -> Step<Vec<TaskView>> {
+        let key = title_key(title);
+        if key.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut tasks = self.find_by_title(title, ListedStatus::All).await?;
+        tasks.retain(|task| title_key(&task.title) == key);
+        tasks.sort_by_key(|task| task.number);
+        Ok(tasks)
+    }
+
+    /// Lists tasks to choose from.
+    pub(super) fn ask_to_select(&mut self, command: Command, options: &[TaskView], question: Sentence) {
+        let state = if command.intent == CommandIntent::DeleteTask || self.is_deleting() {
+            FlowState::DeleteSelect
+        } else {
+            FlowState::UpdateSelect
+        };
+        self.wait_in(state, command.clarifying("task_selection"), question, &[]);
+        let lines = number_options(options, |task| match task.number {
+            Some(number) => format!("{}, #{number}", task.task_id),
+            None => task.task_id.to_string(),
+        });
+        self.say_lines(&lines);
+        self.reply.memory.options = options.iter().map(|task| task.task_id).collect();
+    }
+
+    /// Returns whether the flow that is continued deletes.
+    fn is_deleting(&self) -> bool {
+        FlowState::of_history(self.request.history.messages()) == Some(FlowState::DeleteSelect)
+    }
+
+    /// Takes the message as a choice: a number from the list, or the id, number or exact title of an option.
+    pub(super) async fn take_selection(&mut self, state: FlowState, command: Command) -> Step {
+        let mut options = Vec::new();
+        for task_id in self.request.history.last().options.clone() {
+            options.extend(self.task_by_id(task_id).await?);
+        }
+        let intent =
+            if state == FlowState::DeleteSelect { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
+        match choose(&self.message, &options) {
+            Some(task) => self.go_on_with(Command { intent, ..command }, &task).await,
+            None => {
+                self.ask_to_select(command, &options, Sentence("guided_several_again"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes on with the task that was identified: confirms a deletion, or asks what to change.
+    pub(super) async fn go_on_with(&mut self, command: Command, task: &TaskView) -> Step {
+        let mut command = command.about(task);
+        self.reply.mentioned = Some(task.task_id);
+        let title = Value::Title(&task.title);
+        if command.intent == CommandIntent::DeleteTask {
+            let command = command.now_missing("confirmation");
+            self.wait_in(FlowState::DeleteConfirm, command, Sentence("guided_confirm_delete"), &[("title", title)]);
+            return Ok(());
+        }
+        command.intent = CommandIntent::UpdateTask;
+        if let Some(status) = command.fields.status {
+            return self.confirm_status(command, task, status);
+        }
+        let command = command.now_missing("field_selection");
+        self.wait_in(FlowState::UpdateWhichField, command, Sentence("guided_field"), &[("title", title)]);
+        Ok(())
+    }
+}
+
+/// Returns whether a task can be what a command is about: a completed one can be reopened, and not be deleted or completed.
+fn can_be_meant(task: &TaskView, command: &Command) -> bool {
+    let needs_open = command.intent == CommandIntent::DeleteTask || command.fields.status == Some(ChatStatus::Done);
+    task.status != TaskStatus::Cancelled && !(needs_open && task.status == TaskStatus::Done)
+}
+
+/// Returns what could be the title in a text: the text, and the text without "the task" and quotation marks.
+fn title_readings(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let mut readings = vec![text.to_owned(), unquote(trim_punctuation(text)).to_owned()];
+    let mut rest = trim_punctuation(text);
+    while let Some(shorter) =
+        [WordList("article"), WordList("task_word"), WordList("named")].iter().find_map(|list| list.strip_start(rest))
+    {
+        rest = shorter;
+        readings.push(unquote(rest).to_owned());
+    }
+    for list in [WordList("as_done"), WordList("from_list"), WordList("task_word")] {
+        if let Some(shorter) = list.strip_end(rest) {
+            readings.push(unquote(shorter).to_owned());
+        }
+    }
+    readings.retain(|reading| !reading.is_empty());
+    readings.dedup();
+    readings
+}
+
+/// Returns the option that a message chooses; none for anything else than a choice.
+fn choose(message: &str, options: &[TaskView]) -> Option<TaskView> {
+    let typed = trim_punctuation(message);
+    let by = |is_meant: &dyn Fn(&TaskView) -> bool| options.iter().find(|task| is_meant(task)).cloned();
+    if let Ok(position) = typed.parse::<usize>() {
+        return options.get(position.checked_sub(1)?).cloned();
+    }
+    if let Ok(task_id) = typed.to_uppercase().parse::<TaskId>() {
+        return by(&|task| task.task_id == task_id);
+    }
+    if let Some(number) = typed.strip_prefix('#').and_then(|number| number.parse::<i64>().ok()) {
+        return by(&|task| task.number == Some(number));
+    }
+    let key = title_key(unquote(message));
+    let mut same = options.iter().filter(|task| title_key(&task.title) == key);
+    match (same.next(), same.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => None,
+    }
+}
