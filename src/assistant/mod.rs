@@ -16,6 +16,7 @@ mod memory;
 mod phrase;
 mod reference;
 mod reply;
+mod rewording;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -28,6 +29,7 @@ pub use marker::{FlowState, UpdateField, without_marker};
 pub use memory::{CONTEXT_MESSAGES, History, ReplyMemory};
 pub use phrase::{MOST_MESSAGE_CHARS, clean_message};
 pub use reply::ReplyText;
+pub use rewording::is_faithful;
 pub use tool::{
     Deadline, PAGE, PriorityReason, TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure, ToolRecord, ToolResult,
     WaitingItem,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Addressed, ContextDoc, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow,
+        AccountId, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow,
         NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext,
         TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
     },
@@ -49,6 +49,15 @@ pub struct NewTask {
     pub priority: Option<Priority>,
     /// The deadline as it was typed, and as an instant.
     pub deadline: Option<(String, Instant)>,
+}
+
+/// Where a task comes from that a person asked for in a conversation. Its date was read by the assistant.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct ChatOrigin {
+    pub(in crate::app) conversation: ConversationId,
+    pub(in crate::app) description: Option<String>,
+    /// The words that asked for a reminder; none for a task that is more than a reminder.
+    pub(in crate::app) remind: Option<String>,
 }
 
 /// The use cases of tasks.
@@ -126,33 +135,51 @@ impl TaskUseCases<'_> {
     /// Adds a typed task. "Remind me …" makes a reminder with its time and recurrence, anything else a step for the
     /// person.
     pub async fn add(self, new: NewTask) -> anyhow::Result<TaskRow> {
-        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"]).await
+        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"], None).await
+    }
+
+    /// Adds a task that was asked for in a conversation.
+    pub(in crate::app) async fn add_from_conversation(self, new: NewTask, origin: ChatOrigin) -> anyhow::Result<TaskRow> {
+        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"], Some(origin)).await
     }
 
     /// Adds a typed task to an account, with these steps unless it is a reminder.
-    async fn add_to(self, mut new: NewTask, account: AccountId, steps: &[&str]) -> anyhow::Result<TaskRow> {
+    async fn add_to(
+        self,
+        mut new: NewTask,
+        account: AccountId,
+        steps: &[&str],
+        origin: Option<ChatOrigin>,
+    ) -> anyhow::Result<TaskRow> {
         let now = self.app.clock.now();
         let said = new.objective.trim().to_owned();
         if said.is_empty() {
             return Err(BadInput("a task needs an objective: adjutant tasks add \"Buy milk\"".into()).into());
         }
-        let asked = reading::parse_reminder_request(&said, &self.app.config.me, now);
+        let typed = origin.is_none();
+        let asked = typed.then(|| reading::parse_reminder_request(&said, &self.app.config.me, now)).flatten();
         let found = match &asked {
             Some(asked) => asked.deadline.clone().zip(asked.due_at),
-            None => reading::parse_typed_date(&said, &self.app.config.me, now),
+            None if typed => reading::parse_typed_date(&said, &self.app.config.me, now),
+            None => None,
         };
         new.deadline = new.deadline.or(found);
         let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
         // The random token keeps two equal tasks typed in the same second apart.
         let token = ulid::Ulid::generate().to_string();
         let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
-        let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
+        // The words that asked for the reminder also say how often it comes.
+        let remind = match &origin {
+            Some(origin) => origin.remind.clone(),
+            None => asked.is_some().then(|| said.clone()),
+        };
+        let kind = if remind.is_some() { TaskKind::Reminder } else { TaskKind::Request };
         let due = new.deadline.as_ref().map(|(_, at)| *at);
         let facts = self.facts_of_typed_task(&objective, kind, due);
-        let remind = asked.is_some().then(|| {
+        let remind = remind.map(|words| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
             let asked = ReminderRequest { kind: FactsKind::Task(kind), due, deadline, me: &self.app.config.me, now };
-            NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
+            NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&words) }
         });
         let steps = if remind.is_some() { &["remind"][..] } else { steps };
         // A priority that the person chose is also recorded as theirs below, so that no rule changes it later.
@@ -160,9 +187,13 @@ impl TaskUseCases<'_> {
         let task = Task {
             task_id,
             created_at: now,
-            source: format!("chat:{LOCAL_ACCOUNT}"),
+            source: format!("chat:{}", origin.as_ref().map_or(LOCAL_ACCOUNT, |origin| origin.conversation.as_str())),
             objective: objective.clone(),
-            context: TaskContext { deadline: new.deadline.map(|(text, _)| text), ..TaskContext::default() },
+            context: TaskContext {
+                deadline: new.deadline.map(|(text, _)| text),
+                description: origin.and_then(|origin| origin.description),
+                ..TaskContext::default()
+            },
             priority: level,
             status: TaskStatus::New,
             subtasks: steps.iter().map(|step| Subtask { step: (*step).to_owned(), done: false }).collect(),

@@ -85,7 +85,7 @@ impl TaskReader<'_> {
         Ok(SettingReader(self.0).get(EDITION)?.is_some_and(|edition| edition == NEWEST_EDITION))
     }
 
-    /// Returns the task of a user with this number.
+    /// Returns the task of a user with this number. A number belongs to the newest of reopened tasks.
     pub fn of_user_by_number(self, user: &UserId, number: i64) -> Result<Option<TaskRow>> {
         let sql = format!("{COLUMNS} WHERE o.user_id = ?1 AND o.number = ?2");
         query_optional(self.0, &sql, (user.as_str(), number), "reading a task", task_row)
