@@ -27,7 +27,7 @@ use anyhow::Context as _;
 pub use accounts::{AccountUseCases, PendingSignIn};
 pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
-pub use conversations::{ChatInput, ChatOutput, ConversationUseCases};
+pub use conversations::{ChatInput, ChatOutput, ConversationUseCases, new_conversation_id};
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
 pub use health::{AccountHealth, Finding, FindingCode, Health, HealthUseCases, WaitingSteps};
