@@ -11,7 +11,8 @@ use crate::{
     app::App,
     graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{
-        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, anonymiser::QuotedMessage,
+        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput,
+        anonymiser::QuotedMessage,
         prompt::{prioritise, reword_reply},
     },
     model::{
@@ -181,8 +182,13 @@ impl ModelUseCases<'_> {
         let input = data.to_prompt_input().context("the reply cannot be written down")?;
         let today = self.local_date();
         // The budget of a task does not apply to a conversation, which goes on for ever; that of the day does.
-        let question =
-            PromptCall { input: &input, guidelines: "", about: ABOUT, spent_before: ModelUsage::default(), day: &today };
+        let question = PromptCall {
+            input: &input,
+            guidelines: "",
+            about: ABOUT,
+            spent_before: ModelUsage::default(),
+            day: &today,
+        };
         let (answer, call) = caller.model.request_answer(&question).await;
         if call.outcome.was_attempted() {
             self.record_own_call(ABOUT, call, ReplyJson::encode(&answer)?).await?;

@@ -53,7 +53,8 @@ fn negations(text: &str) -> usize {
     let lower = text.to_lowercase().replace('’', "'");
     super::phrase::words(&lower)
         .filter(|word| {
-            word.ends_with("n't") || ["no", "not", "nothing", "never", "cannot", "none", "לא", "אין", "אל", "דבר"].contains(word)
+            word.ends_with("n't")
+                || ["no", "not", "nothing", "never", "cannot", "none", "לא", "אין", "אל", "דבר"].contains(word)
         })
         .count()
 }

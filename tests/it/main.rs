@@ -19,6 +19,8 @@ mod audit_chain;
 mod bad_input;
 mod beside_a_daemon;
 mod broken_places;
+mod chat;
+mod chat_fuzz;
 mod command_line;
 mod conversation_cases;
 mod conversation_effects;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::{App, BadInput},
     assistant::{
-        CONTEXT_MESSAGES, ChatReply, ChatRequest, Command, History, MOST_MESSAGE_CHARS, ToolRecord, intent::Intent, respond,
-        without_marker,
+        CONTEXT_MESSAGES, ChatReply, ChatRequest, Command, History, MOST_MESSAGE_CHARS, ToolRecord, intent::Intent,
+        respond, without_marker,
     },
     model::{
         ChatMessageRow, ChatProfile, ChatRole, ConversationId, ConversationRow, NewChatMessage, UserId, check_chat_name,

@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow,
-        NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext,
-        TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
+        LedgerRow, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
+        TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
     },
     reading,
     store::{Receipt, SkipUnreadable as _, Write},
@@ -139,7 +139,11 @@ impl TaskUseCases<'_> {
     }
 
     /// Adds a task that was asked for in a conversation.
-    pub(in crate::app) async fn add_from_conversation(self, new: NewTask, origin: ChatOrigin) -> anyhow::Result<TaskRow> {
+    pub(in crate::app) async fn add_from_conversation(
+        self,
+        new: NewTask,
+        origin: ChatOrigin,
+    ) -> anyhow::Result<TaskRow> {
         self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"], Some(origin)).await
     }
 

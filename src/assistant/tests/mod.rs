@@ -1,5 +1,10 @@
 //! Conversations with tasks in memory: what the specifications say, message by message.
 
+mod beyond;
+mod conversation;
+mod direct_examples;
+mod guided_checklists;
+mod invariants;
 mod tasks_in_memory;
 
 use chrono::{NaiveTime, Weekday};
@@ -11,7 +16,7 @@ pub(super) fn me() -> Me {
     Me {
         names: vec!["Dana Levi".into()],
         addresses: vec!["dana@example.org".into()],
-        senders: Default::default(),
+        senders: std::collections::HashMap::new(),
         time_zone: chrono_tz::Tz::UTC,
         work_start: NaiveTime::from_hms_opt(9, 0, 0).unwrap(),
         work_end: NaiveTime::from_hms_opt(17, 0, 0).unwrap(),

@@ -166,7 +166,11 @@ fn best_titles(tasks: Vec<TaskView>, title: &str) -> Vec<TaskView> {
     let mut matched: Vec<_> = matched.collect();
     matched.sort_by(|(one, _), (other, _)| other.compare(*one));
     let best = matched.first().map(|(how, _)| *how);
-    matched.into_iter().filter(|(how, _)| best.is_some_and(|best| how.is_same_kind(best))).map(|(_, task)| task).collect()
+    matched
+        .into_iter()
+        .filter(|(how, _)| best.is_some_and(|best| how.is_same_kind(best)))
+        .map(|(_, task)| task)
+        .collect()
 }
 
 impl TaskTools for TasksInMemory {

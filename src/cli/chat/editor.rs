@@ -131,7 +131,9 @@ impl Line {
             (KeyCode::End, _) | (KeyCode::Char('e'), true) => self.cursor = self.text.len(),
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) => self.recall(self.recalled + 1, history),
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) => self.recall(self.recalled.saturating_sub(1), history),
-            (KeyCode::Backspace, false) | (KeyCode::Char('h'), true) => self.remove(self.cursor.saturating_sub(1), self.cursor),
+            (KeyCode::Backspace, false) | (KeyCode::Char('h'), true) => {
+                self.remove(self.cursor.saturating_sub(1), self.cursor)
+            }
             (KeyCode::Delete, _) | (KeyCode::Char('d'), true) => self.remove(self.cursor, self.cursor + 1),
             (KeyCode::Char('u'), true) => self.remove(0, self.cursor),
             (KeyCode::Char('k'), true) => self.remove(self.cursor, self.text.len()),

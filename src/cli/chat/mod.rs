@@ -190,7 +190,8 @@ impl<'a> Session<'a> {
 
 /// Returns a reply without characters that act on a terminal. The isolates around titles stay.
 fn safe_for_screen(reply: &str) -> String {
-    let acts = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{200e}'..='\u{200f}');
+    let acts =
+        |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{200e}'..='\u{200f}');
     reply.chars().filter(|c| !acts(*c)).collect()
 }
 

@@ -16,8 +16,8 @@ pub(in crate::store) mod task_update;
 use rusqlite::{Connection, Row};
 
 use super::{
-    audit, decode_json_column, document::search_index, execute, parse_column, parse_optional_column,
-    query_optional, query_readable,
+    audit, decode_json_column, document::search_index, execute, parse_column, parse_optional_column, query_optional,
+    query_readable,
 };
 use crate::{
     model::{AccountId, Actor, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
