@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::assistant::marker::defuse_markers;
+use crate::assistant::{marker::defuse_markers, phrase::clean_message};
 
 /// The longest title that a reply shows whole.
 const SHOWN_TITLE_CHARS: usize = 200;
@@ -81,8 +81,8 @@ impl ReplyText {
 /// Returns a title as replies show it: on one line, without control characters and anything like a marker, with a capital
 /// first letter, and cut when it is very long.
 pub(in crate::assistant) fn shown_title(title: &str) -> String {
-    let one_line = title.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let one_line = defuse_markers(&one_line.collect::<Vec<_>>().join(" "));
+    let clean = clean_message(title);
+    let one_line = defuse_markers(&clean.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut chars = one_line.chars();
     let mut shown: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     shown.extend(chars.by_ref().take(SHOWN_TITLE_CHARS - 1));
