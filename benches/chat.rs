@@ -20,7 +20,18 @@ const MESSAGES: usize = 36_500;
 const ROUNDS: usize = 200;
 const VERBS: [&str; 8] = ["Call", "Buy", "Write", "Finish", "Review", "Book", "Plan", "Send"];
 const THINGS: [&str; 12] = [
-    "report", "groceries", "invoice", "flight", "letter", "contract", "slides", "present", "dentist", "budget", "minutes", "room",
+    "report",
+    "groceries",
+    "invoice",
+    "flight",
+    "letter",
+    "contract",
+    "slides",
+    "present",
+    "dentist",
+    "budget",
+    "minutes",
+    "room",
 ];
 
 #[tokio::main]
@@ -54,7 +65,8 @@ async fn fill(app: &App) -> anyhow::Result<()> {
     for first in (0..TASKS).step_by(250) {
         let add = |nth: usize| {
             let (verb, thing) = (VERBS.get(nth % VERBS.len()), THINGS.get(nth / VERBS.len() % THINGS.len()));
-            let objective = format!("{} {} {nth}", verb.copied().unwrap_or_default(), thing.copied().unwrap_or_default());
+            let objective =
+                format!("{} {} {nth}", verb.copied().unwrap_or_default(), thing.copied().unwrap_or_default());
             let app = app.clone();
             tokio::spawn(async move { app.tasks().add(NewTask { objective, ..NewTask::default() }).await.map(drop) })
         };

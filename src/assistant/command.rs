@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::vocabulary::WordList;
+use super::vocabulary::PhraseList;
 use crate::model::{Priority, TaskId, text_enum::text_enum};
 
 text_enum! {
@@ -42,10 +42,10 @@ impl ChatPriority {
     /// Returns the priority that a text names, and nothing else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let lists = [
-            (WordList("priority_low"), Self::Low),
-            (WordList("priority_medium"), Self::Medium),
-            (WordList("priority_high"), Self::High),
-            (WordList("priority_urgent"), Self::Urgent),
+            (PhraseList("priority_low"), Self::Low),
+            (PhraseList("priority_medium"), Self::Medium),
+            (PhraseList("priority_high"), Self::High),
+            (PhraseList("priority_urgent"), Self::Urgent),
         ];
         lists.into_iter().find(|(list, _)| list.is(text)).map(|(_, level)| level)
     }
@@ -75,9 +75,9 @@ impl ChatStatus {
     /// Returns the status that a text names, and nothing else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let lists = [
-            (WordList("status_done"), Self::Done),
-            (WordList("status_open"), Self::Open),
-            (WordList("status_in_progress"), Self::InProgress),
+            (PhraseList("status_done"), Self::Done),
+            (PhraseList("status_open"), Self::Open),
+            (PhraseList("status_in_progress"), Self::InProgress),
         ];
         lists.into_iter().find(|(list, _)| list.is(text)).map(|(_, status)| status)
     }
@@ -124,7 +124,7 @@ pub struct TaskRef {
 
 /// What a conversation has collected so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Command {
+pub struct ChatCommand {
     pub intent: CommandIntent,
     /// Whether everything is known and, where that is required, confirmed.
     pub ready: bool,
@@ -140,7 +140,7 @@ pub struct Command {
 /// The confidence from which on a command is executed.
 const LEAST_CONFIDENCE: f64 = 0.8;
 
-impl Command {
+impl ChatCommand {
     /// Returns a command that still needs something.
     pub fn asking(intent: CommandIntent, missing: &str) -> Self {
         Self {
@@ -194,10 +194,10 @@ mod tests {
 
     #[test]
     fn only_a_ready_command_is_executed() {
-        let asking = Command::asking(CommandIntent::DeleteTask, "confirmation");
+        let asking = ChatCommand::asking(CommandIntent::DeleteTask, "confirmation");
         assert!(!asking.is_executable());
         assert!(asking.clone().into_ready(CommandIntent::DeleteTask).is_executable());
-        let clarify = Command { intent: CommandIntent::Clarify, ..asking.into_ready(CommandIntent::DeleteTask) };
+        let clarify = ChatCommand { intent: CommandIntent::Clarify, ..asking.into_ready(CommandIntent::DeleteTask) };
         assert!(!clarify.is_executable(), "a question is never executed");
     }
 

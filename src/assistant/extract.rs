@@ -9,7 +9,7 @@ use super::{
     phrase::{self, fold, trim_punctuation, unquote},
     reference::{self, Reference},
     tool::{Deadline, TaskChanges},
-    vocabulary::WordList,
+    vocabulary::PhraseList,
 };
 use crate::{
     model::{Instant, Me},
@@ -33,13 +33,13 @@ static PRIORITY_AT_END: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Reads what follows the words that ask for a task.
 pub(super) fn read_wanted_task(rest: &str) -> WantedTask {
     let mut rest = trim_title(rest);
-    while let Some(shorter) = WordList("create_filler").strip_start(rest).map(trim_title) {
+    while let Some(shorter) = PhraseList("create_filler").strip_start(rest).map(trim_title) {
         rest = shorter;
     }
-    rest = WordList("to_list").strip_end(rest).map(trim_title).unwrap_or(rest);
-    rest = WordList("courtesy").strip_end(rest).map(trim_title).unwrap_or(rest);
+    rest = PhraseList("to_list").strip_end(rest).map(trim_title).unwrap_or(rest);
+    rest = PhraseList("courtesy").strip_end(rest).map(trim_title).unwrap_or(rest);
     // "Add a task" names none.
-    if WordList("task_word").is(WordList("article").strip_start(rest).unwrap_or(rest)) {
+    if PhraseList("task_word").is(PhraseList("article").strip_start(rest).unwrap_or(rest)) {
         rest = "";
     }
     let (rest, priority) = split_priority(rest);
@@ -93,16 +93,16 @@ fn is_between_digits(before: &str, after: &str) -> bool {
 /// Splits at "including", and at "with" before a thing. Before a person, and after words such as "meet", "with" belongs to
 /// the title.
 fn split_at_word<'a>(before: &'a str, after: &'a str) -> Option<(&'a str, &'a str)> {
-    if let Some(rest) = WordList("including").strip_start(after) {
+    if let Some(rest) = PhraseList("including").strip_start(after) {
         return Some((before, rest));
     }
     let rest = after.strip_prefix("with ").or_else(|| after.strip_prefix("עם "))?;
-    let noun = WordList("article").strip_start(rest).unwrap_or(rest);
+    let noun = PhraseList("article").strip_start(rest).unwrap_or(rest);
     let word = phrase::words(noun).next()?;
-    let is_thing = word.chars().next().is_some_and(|c| !c.is_uppercase()) && !WordList("person").is(word);
-    let has_person = WordList("person").strip_start(rest).is_some();
-    let needs_with = phrase::words(&fold(before)).any(|word| WordList("with_verb").is(word))
-        || WordList("with_verb").strip_end(before).is_some();
+    let is_thing = word.chars().next().is_some_and(|c| !c.is_uppercase()) && !PhraseList("person").is(word);
+    let has_person = PhraseList("person").strip_start(rest).is_some();
+    let needs_with = phrase::words(&fold(before)).any(|word| PhraseList("with_verb").is(word))
+        || PhraseList("with_verb").strip_end(before).is_some();
     (is_thing && !has_person && !needs_with).then_some((before, rest))
 }
 
@@ -116,12 +116,12 @@ pub(super) enum ChangedField {
     Status,
 }
 
-const FIELDS: [(WordList, ChangedField); 5] = [
-    (WordList("field_title"), ChangedField::Title),
-    (WordList("field_description"), ChangedField::Description),
-    (WordList("field_priority"), ChangedField::Priority),
-    (WordList("field_deadline"), ChangedField::Deadline),
-    (WordList("field_status"), ChangedField::Status),
+const FIELDS: [(PhraseList, ChangedField); 5] = [
+    (PhraseList("field_title"), ChangedField::Title),
+    (PhraseList("field_description"), ChangedField::Description),
+    (PhraseList("field_priority"), ChangedField::Priority),
+    (PhraseList("field_deadline"), ChangedField::Deadline),
+    (PhraseList("field_status"), ChangedField::Status),
 ];
 
 /// What a clause wants changed, and in which task. A value is as it was typed.
@@ -167,7 +167,7 @@ pub(super) fn read_wanted_update(rest: &str) -> WantedUpdate {
 
 /// Returns whether a clause names a field of a task, so that it is a change and no new task: "add description '…'".
 pub(super) fn names_field(rest: &str) -> bool {
-    let rest = WordList("article").strip_start(rest.trim()).unwrap_or(rest.trim());
+    let rest = PhraseList("article").strip_start(rest.trim()).unwrap_or(rest.trim());
     let named =
         FIELDS.iter().filter(|(_, field)| *field != ChangedField::Title).find_map(|(list, _)| list.strip_start(rest));
     named.is_some_and(|value| {
@@ -196,7 +196,7 @@ fn read_change(part: &str) -> (Reference, Option<(ChangedField, String)>) {
         let text = part.replace(&id.to_string(), " ");
         return (Reference::Id(id), read_field_and_value(text.trim()));
     }
-    if let Some(after) = WordList("pronoun").strip_start(part) {
+    if let Some(after) = PhraseList("pronoun").strip_start(part) {
         return (Reference::Pronoun, read_field_and_value(after));
     }
     let Some((left, value)) = split_at_to(part) else { return read_without_value(part) };
@@ -285,7 +285,7 @@ fn read_field_of(left: &str) -> (Option<ChangedField>, &str) {
 }
 
 fn strip_field(text: &str) -> Option<(ChangedField, &str)> {
-    let text = WordList("article").strip_start(text).unwrap_or(text);
+    let text = PhraseList("article").strip_start(text).unwrap_or(text);
     let text = text.strip_prefix("new ").unwrap_or(text);
     FIELDS.iter().find_map(|(list, field)| Some((*field, list.strip_start(text)?)))
 }
@@ -333,7 +333,7 @@ fn strip_to(text: &str) -> &str {
 }
 
 fn clean_value(value: &str) -> String {
-    let value = WordList("courtesy").strip_end(value.trim()).unwrap_or(value.trim());
+    let value = PhraseList("courtesy").strip_end(value.trim()).unwrap_or(value.trim());
     unquote(value.trim_end_matches(['.', '!', ',', ';', ' '])).to_owned()
 }
 
@@ -357,11 +357,12 @@ pub(super) fn to_changes(
         match field {
             ChangedField::Title => changes.title = Some(value.clone()),
             ChangedField::Description => {
-                changes.description = Some(if WordList("no_value").is(value) { String::new() } else { value.clone() });
+                changes.description =
+                    Some(if PhraseList("no_value").is(value) { String::new() } else { value.clone() });
             }
             ChangedField::Priority => changes.priority = Some(ChatPriority::read(value).ok_or(BadValue(field))?),
             ChangedField::Status => changes.status = Some(ChatStatus::read(value).ok_or(BadValue(field))?),
-            ChangedField::Deadline if WordList("no_value").is(value) => changes.deadline = Some(None),
+            ChangedField::Deadline if PhraseList("no_value").is(value) => changes.deadline = Some(None),
             ChangedField::Deadline => {
                 changes.deadline = Some(Some(read_deadline(value, me, now).ok_or(BadValue(field))?));
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatLanguage, command::Command, tool::TaskChanges};
+use super::{ChatLanguage, command::ChatCommand, tool::TaskChanges};
 use crate::model::{ChatMessageRow, ChatRole, Instant, ListedStatus, TaskId};
 
 /// How many messages a request takes into account, its own included.
@@ -10,7 +10,7 @@ pub const CONTEXT_MESSAGES: usize = 50;
 
 /// What is done with a task once it is known which one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Action {
+pub(super) enum ChatAction {
     Complete,
     Delete,
     Update(TaskChanges),
@@ -24,7 +24,7 @@ pub(super) enum Action {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Pending {
     /// Which task: one of the options, if there are any.
-    WhichTask { action: Action, query: String, options: Vec<TaskId> },
+    WhichTask { action: ChatAction, query: String, options: Vec<TaskId> },
     /// What to change in this task.
     WhatToChange { task_id: TaskId },
     /// What the new task is called.
@@ -34,7 +34,7 @@ pub(super) enum Pending {
     /// Whether to show the tasks.
     OfferList,
     /// Whether to do all of this.
-    ConfirmMany { work: Vec<(Action, TaskId)> },
+    ConfirmMany { work: Vec<(ChatAction, TaskId)> },
 }
 
 /// A change that a reply has reported, as far as it takes to undo it.
@@ -88,7 +88,7 @@ pub(super) struct Tally {
 pub struct ReplyMemory {
     pub(super) language: Option<ChatLanguage>,
     /// The command so far. In a guided flow, what it has collected.
-    pub(super) command: Option<Command>,
+    pub(super) command: Option<ChatCommand>,
     pub(super) pending: Option<Pending>,
     /// The tasks among which a guided flow lets the person choose.
     pub(super) options: Vec<TaskId>,

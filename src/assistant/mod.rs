@@ -23,7 +23,7 @@ mod tool;
 mod turn;
 mod vocabulary;
 
-pub use command::{ChatPriority, ChatStatus, Command, CommandFields, CommandIntent, TaskRef};
+pub use command::{ChatCommand, ChatPriority, ChatStatus, CommandFields, CommandIntent, TaskRef};
 pub use language::ChatLanguage;
 pub use marker::{FlowState, UpdateField, without_marker};
 pub use memory::{CONTEXT_MESSAGES, History, ReplyMemory};
@@ -31,43 +31,42 @@ pub use phrase::{MOST_MESSAGE_CHARS, clean_message};
 pub use reply::ReplyText;
 pub use rewording::is_faithful;
 pub use tool::{
-    Deadline, PAGE, PriorityReason, TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure, ToolRecord, ToolResult,
+    Deadline, MadeCall, PAGE, PriorityReason, TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure, ToolResult,
     WaitingItem,
 };
 pub use turn::{ChatReply, ChatRequest};
 
 use crate::model::ChatProfile;
-use turn::{Step, Turn};
+use reply::{ReplySentence, Value};
+use turn::ChatTurn;
 
 /// Carries a message out and returns what is answered.
 pub async fn respond<T: TaskTools>(request: ChatRequest<'_>, tools: &mut T) -> ChatReply {
     let is_long = request.message.chars().nth(MOST_MESSAGE_CHARS).is_some();
     let head: String = request.message.chars().take(MOST_MESSAGE_CHARS).collect();
-    let mut turn = Turn::new(request, clean_message(&head), tools);
+    let mut turn = ChatTurn::new(request, clean_message(&head), tools);
     if is_long {
-        turn.refuse_long_message();
-    } else if !matches!(turn.answer_slash_command().await, Ok(false)) {
+        refuse_long_message(&mut turn);
+    } else if !matches!(direct::phrases::answer_slash_command(&mut turn).await, Ok(false)) {
         // A command was carried out, or has said why not.
     } else {
         match turn.request.profile {
-            ChatProfile::Direct => turn.answer_directly().await,
-            ChatProfile::Guided => turn.answer_guided().await,
+            ChatProfile::Direct => direct::answer_directly(&mut turn).await,
+            ChatProfile::Guided => guided::answer_guided(&mut turn).await,
         }
     }
     turn.reply
 }
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Says that the message is too long. Whatever was asked before is still asked.
-    fn refuse_long_message(&mut self) {
-        let _stopped: Step = Err(direct::say_too_long(self, MOST_MESSAGE_CHARS));
-        let last = self.request.history.last();
-        self.reply.memory.command = last.command.clone();
-        self.reply.memory.pending = last.pending.clone();
-        self.reply.memory.options = last.options.clone();
-        self.reply.memory.list = last.list.clone();
-        if self.request.profile == ChatProfile::Guided {
-            self.reply.state = FlowState::of_history(self.request.history.messages());
-        }
+/// Says that the message is too long. Whatever was asked before is still asked.
+fn refuse_long_message<T: TaskTools>(turn: &mut ChatTurn<'_, T>) {
+    turn.say(ReplySentence("message_too_long"), &[("count", Value::Text(MOST_MESSAGE_CHARS.to_string()))]);
+    let last = turn.request.history.last();
+    turn.reply.memory.command = last.command.clone();
+    turn.reply.memory.pending = last.pending.clone();
+    turn.reply.memory.options = last.options.clone();
+    turn.reply.memory.list = last.list.clone();
+    if turn.request.profile == ChatProfile::Guided {
+        turn.reply.state = FlowState::of_history(turn.request.history.messages());
     }
 }

@@ -1,6 +1,6 @@
 //! Small operations on what a person types: cleaning, folding, words, quotes.
 
-use super::vocabulary::WordList;
+use super::vocabulary::PhraseList;
 
 /// The longest message that is understood. Nobody types more; a longer one is a file that was pasted by mistake.
 pub const MOST_MESSAGE_CHARS: usize = 4_000;
@@ -43,7 +43,7 @@ pub(super) fn fold_case(text: &str) -> String {
 
 /// Returns a folded text without a courtesy at its beginning or end; none if it has none, or is nothing else.
 fn strip_courtesy(text: &str) -> Option<&str> {
-    let courtesy = WordList("courtesy");
+    let courtesy = PhraseList("courtesy");
     let shorter = courtesy.strip_start(text).or_else(|| courtesy.strip_end(text)).map(trim_punctuation);
     shorter.filter(|rest| !rest.is_empty() && rest.len() < text.len())
 }

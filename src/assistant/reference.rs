@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::{
     phrase::{self, fold, trim_punctuation, unquote},
-    vocabulary::WordList,
+    vocabulary::PhraseList,
 };
 use crate::model::{ListedStatus, TaskId};
 
@@ -95,33 +95,33 @@ fn bare_numbers(folded: &str) -> Vec<i64> {
 
 fn number_word(number: i64, folded: &str) -> bool {
     let list = match number {
-        1 => WordList("number_1"),
-        2 => WordList("number_2"),
-        3 => WordList("number_3"),
-        4 => WordList("number_4"),
-        _ => WordList("number_5"),
+        1 => PhraseList("number_1"),
+        2 => PhraseList("number_2"),
+        3 => PhraseList("number_3"),
+        4 => PhraseList("number_4"),
+        _ => PhraseList("number_5"),
     };
-    list.is(WordList("position_word").strip_start(folded).unwrap_or(folded))
+    list.is(PhraseList("position_word").strip_start(folded).unwrap_or(folded))
 }
 
 /// The lists of ordinals, from the first on.
-const ORDINALS: [WordList; 10] = [
-    WordList("ordinal_1"),
-    WordList("ordinal_2"),
-    WordList("ordinal_3"),
-    WordList("ordinal_4"),
-    WordList("ordinal_5"),
-    WordList("ordinal_6"),
-    WordList("ordinal_7"),
-    WordList("ordinal_8"),
-    WordList("ordinal_9"),
-    WordList("ordinal_10"),
+const ORDINALS: [PhraseList; 10] = [
+    PhraseList("ordinal_1"),
+    PhraseList("ordinal_2"),
+    PhraseList("ordinal_3"),
+    PhraseList("ordinal_4"),
+    PhraseList("ordinal_5"),
+    PhraseList("ordinal_6"),
+    PhraseList("ordinal_7"),
+    PhraseList("ordinal_8"),
+    PhraseList("ordinal_9"),
+    PhraseList("ordinal_10"),
 ];
 
 impl Reference {
     /// Reads what a person says of a task.
     pub(super) fn parse(text: &str) -> Self {
-        let text = WordList("from_list").strip_end(text).unwrap_or(text);
+        let text = PhraseList("from_list").strip_end(text).unwrap_or(text);
         if let Some((_, title)) = phrase::quoted(text).first()
             && explicit_numbers(text).is_empty()
         {
@@ -141,26 +141,26 @@ impl Reference {
 
     /// Reads everything but a title.
     fn parse_folded(folded: &str) -> Option<Self> {
-        let folded = WordList("as_done").strip_end(folded).unwrap_or(folded);
-        if folded.is_empty() || WordList("task_word").is(folded) && !WordList("pronoun").is(folded) {
+        let folded = PhraseList("as_done").strip_end(folded).unwrap_or(folded);
+        if folded.is_empty() || PhraseList("task_word").is(folded) && !PhraseList("pronoun").is(folded) {
             return Some(Self::Nothing);
         }
         for (list, status) in [
-            (WordList("every_completed"), ListedStatus::Completed),
-            (WordList("every_pending"), ListedStatus::Pending),
-            (WordList("every"), ListedStatus::All),
+            (PhraseList("every_completed"), ListedStatus::Completed),
+            (PhraseList("every_pending"), ListedStatus::Pending),
+            (PhraseList("every"), ListedStatus::All),
         ] {
             if list.is(folded) {
                 return Some(Self::Every(status));
             }
         }
-        if WordList("both").is(folded) {
+        if PhraseList("both").is(folded) {
             return Some(Self::Both);
         }
-        if WordList("pronoun").is(folded) {
+        if PhraseList("pronoun").is(folded) {
             return Some(Self::Pronoun);
         }
-        if WordList("ordinal_last").is(folded) {
+        if PhraseList("ordinal_last").is(folded) {
             return Some(Self::Last);
         }
         if let Some(nth) = ORDINALS.iter().position(|list| list.is(folded)) {
@@ -177,14 +177,14 @@ impl Reference {
     fn title(text: &str) -> Self {
         let mut rest = trim_punctuation(text);
         loop {
-            let lists = [WordList("courtesy"), WordList("article"), WordList("task_word"), WordList("named")];
+            let lists = [PhraseList("courtesy"), PhraseList("article"), PhraseList("task_word"), PhraseList("named")];
             let shorter = lists.iter().find_map(|list| list.strip_start(rest)).map(trim_punctuation);
             match shorter.filter(|shorter| !shorter.is_empty()) {
                 Some(shorter) => rest = shorter,
                 None => break,
             }
         }
-        for list in [WordList("courtesy"), WordList("as_done"), WordList("task_word")] {
+        for list in [PhraseList("courtesy"), PhraseList("as_done"), PhraseList("task_word")] {
             rest = list.strip_end(rest).map(trim_punctuation).filter(|rest| !rest.is_empty()).unwrap_or(rest);
         }
         match unquote(rest) {

@@ -68,12 +68,12 @@ fn language_without(text: &str, titles: &[&str], before: ChatLanguage) -> ChatLa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assistant::reply::{Sentence, Value};
+    use crate::assistant::reply::{ReplySentence, Value};
 
     #[test]
     fn only_a_reply_that_says_the_same_is_used() {
         let english = ChatLanguage::English;
-        let original = Sentence("no_task_number").say(english, &[("number", Value::Text("99".into()))]);
+        let original = ReplySentence("no_task_number").say(english, &[("number", Value::Text("99".into()))]);
         for (reworded, expected) in [
             ("Hmm, I didn't find task 99. Shall I show you your current tasks?", true),
             ("I couldn't find task 98. Would you like to see your current tasks?", false),
@@ -86,7 +86,7 @@ mod tests {
         ] {
             assert_eq!(is_faithful(&original, english, reworded), expected, "{reworded}");
         }
-        let created = Sentence("created").say(english, &[("title", Value::Title("קנה חלב"))]);
+        let created = ReplySentence("created").say(english, &[("title", Value::Title("קנה חלב"))]);
         assert!(is_faithful(&created, english, "Done, 'קנה חלב' is on your list now."));
         assert!(!is_faithful(&created, english, "Done, 'buy milk' is on your list now."));
     }

@@ -208,7 +208,7 @@ pub enum ToolFailure {
 
 /// A call that was made, with what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ToolRecord {
+pub struct MadeCall {
     #[serde(flatten)]
     pub call: ToolCall,
     #[serde(skip_serializing_if = "Option::is_none")]

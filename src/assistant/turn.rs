@@ -2,12 +2,12 @@
 
 use super::{
     ChatLanguage,
-    command::Command,
+    command::ChatCommand,
     intent::Intent,
     marker::FlowState,
     memory::{History, ReplyMemory},
-    reply::{ReplyText, Sentence, Value},
-    tool::{TaskTools, TaskView, ToolCall, ToolFailure, ToolRecord, ToolResult},
+    reply::{ReplySentence, ReplyText, Value},
+    tool::{MadeCall, TaskTools, TaskView, ToolCall, ToolFailure, ToolResult},
 };
 use crate::model::{ChatProfile, Instant, ListedStatus, Me, TaskId};
 
@@ -29,7 +29,7 @@ pub struct ChatReply {
     /// What a guided flow waits for; none outside a flow.
     pub state: Option<FlowState>,
     pub intent: Intent,
-    pub tools: Vec<ToolRecord>,
+    pub tools: Vec<MadeCall>,
     pub memory: ReplyMemory,
     /// The task that "it" means from now on; none leaves the one before.
     pub mentioned: Option<TaskId>,
@@ -39,7 +39,7 @@ pub struct ChatReply {
 }
 
 impl ChatReply {
-    pub fn command(&self) -> Option<&Command> {
+    pub fn command(&self) -> Option<&ChatCommand> {
         self.memory.command.as_ref()
     }
 
@@ -50,7 +50,7 @@ impl ChatReply {
 }
 
 /// The reply so far.
-pub(super) struct Turn<'a, T> {
+pub(super) struct ChatTurn<'a, T> {
     pub(super) request: ChatRequest<'a>,
     /// The message without what cannot be seen.
     pub(super) message: String,
@@ -63,7 +63,7 @@ pub(super) struct Stopped;
 
 pub(super) type Step<V = ()> = Result<V, Stopped>;
 
-impl<'a, T: TaskTools> Turn<'a, T> {
+impl<'a, T: TaskTools> ChatTurn<'a, T> {
     pub(super) fn new(request: ChatRequest<'a>, message: String, tools: &'a mut T) -> Self {
         let language = ChatLanguage::detect(&message, request.history.language());
         let memory =
@@ -86,13 +86,13 @@ impl<'a, T: TaskTools> Turn<'a, T> {
     }
 
     /// Adds a sentence to the reply.
-    pub(super) fn say(&mut self, sentence: Sentence, values: &[(&str, Value<'_>)]) {
+    pub(super) fn say(&mut self, sentence: ReplySentence, values: &[(&str, Value<'_>)]) {
         let said = sentence.say(self.reply.language, values);
         self.reply.text.join(" ", &said);
     }
 
     /// Adds a variation of a sentence to the reply.
-    pub(super) fn vary(&mut self, sentence: Sentence, variation: usize, values: &[(&str, Value<'_>)]) {
+    pub(super) fn vary(&mut self, sentence: ReplySentence, variation: usize, values: &[(&str, Value<'_>)]) {
         let said = sentence.vary(self.reply.language, variation, values);
         self.reply.text.join(" ", &said);
     }
@@ -103,7 +103,7 @@ impl<'a, T: TaskTools> Turn<'a, T> {
     }
 
     /// Adds a sentence on a line of its own.
-    pub(super) fn say_below(&mut self, sentence: Sentence, values: &[(&str, Value<'_>)]) {
+    pub(super) fn say_below(&mut self, sentence: ReplySentence, values: &[(&str, Value<'_>)]) {
         let said = sentence.say(self.reply.language, values);
         self.reply.text.join("\n", &said);
     }
@@ -118,14 +118,14 @@ impl<'a, T: TaskTools> Turn<'a, T> {
         let outcomes = self.tools.call_all(calls.clone()).await;
         for (call, outcome) in calls.into_iter().zip(&outcomes) {
             let (result, error) = (outcome.as_ref().ok().cloned(), outcome.as_ref().err().cloned());
-            self.reply.tools.push(ToolRecord { call, result, error });
+            self.reply.tools.push(MadeCall { call, result, error });
         }
         outcomes
     }
 
     /// Says that something failed, without any detail.
     pub(super) fn give_up(&mut self) -> Stopped {
-        self.say(Sentence("trouble"), &[]);
+        self.say(ReplySentence("trouble"), &[]);
         Stopped
     }
 

@@ -23,9 +23,9 @@ static LISTS: LazyLock<HashMap<&'static str, Vec<String>>> = LazyLock::new(|| {
 
 /// The name of a list, as it stands in the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WordList(pub(super) &'static str);
+pub(super) struct PhraseList(pub(super) &'static str);
 
-impl WordList {
+impl PhraseList {
     /// Returns the phrases, the longest first; empty for a name that no file has, which a test rules out.
     pub(super) fn phrases(self) -> &'static [String] {
         LISTS.get(self.0).map_or(&[], Vec::as_slice)
@@ -99,7 +99,7 @@ mod tests {
                 }
             }
         }
-        let pattern = regex::Regex::new(r#"WordList\("([a-z_0-9]+)"\)"#).unwrap();
+        let pattern = regex::Regex::new(r#"PhraseList\("([a-z_0-9]+)"\)"#).unwrap();
         let named: std::collections::BTreeSet<&str> =
             pattern.captures_iter(&code).map(|found| found.get(1).unwrap().as_str()).collect();
         let known: std::collections::BTreeSet<&str> = LISTS.keys().copied().collect();
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn phrases_are_whole_words() {
-        assert_eq!(WordList("create_filler").strip_start("A task to buy milk"), Some("buy milk"));
-        assert_eq!(WordList("create_filler").strip_start("tomatoes"), None);
-        assert_eq!(WordList("from_list").strip_end("buy milk from my list."), Some("buy milk"));
-        assert!(WordList("cancel").is("Never mind!") && !WordList("cancel").is("cancel the meeting"));
-        assert!(WordList("negation").is_in("i don't") && !WordList("negation").is_in("note"));
+        assert_eq!(PhraseList("create_filler").strip_start("A task to buy milk"), Some("buy milk"));
+        assert_eq!(PhraseList("create_filler").strip_start("tomatoes"), None);
+        assert_eq!(PhraseList("from_list").strip_end("buy milk from my list."), Some("buy milk"));
+        assert!(PhraseList("cancel").is("Never mind!") && !PhraseList("cancel").is("cancel the meeting"));
+        assert!(PhraseList("negation").is_in("i don't") && !PhraseList("negation").is_in("note"));
     }
 }

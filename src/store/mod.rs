@@ -51,7 +51,10 @@ pub use table::{
     request::RequestReader,
     run::{RunReader, model_call::ModelCallReader},
     setting::SettingReader,
-    task::{TaskReader, listing::ListedTasks},
+    task::{
+        TaskReader,
+        listing::{ListedTasks, TaskListReader},
+    },
 };
 pub use write::{Receipt, Write};
 
@@ -220,6 +223,10 @@ impl<'a> StoreReader<'a> {
 
     pub fn settings(&self) -> SettingReader<'a> {
         SettingReader(self.0)
+    }
+
+    pub fn task_lists(&self) -> TaskListReader<'a> {
+        TaskListReader(self.0)
     }
 
     pub fn tasks(&self) -> TaskReader<'a> {

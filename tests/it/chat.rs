@@ -28,7 +28,8 @@ fn say(conversation: &str, user: &str, text: &str) -> String {
 #[test]
 fn json_lines_hold_what_the_reply_is_and_what_was_done() {
     let home = TestHome::real_time(Kind::Samples);
-    let lines = [say("c", "dana", "add buy milk"), say("c", "dana", "mark it as done"), say("c", "dana", "show my tasks")];
+    let lines =
+        [say("c", "dana", "add buy milk"), say("c", "dana", "mark it as done"), say("c", "dana", "show my tasks")];
     let (answers, code) = jsonl(&home, &lines, &[]);
     assert_eq!(code, 0);
     let [added, done, listed] = answers.as_slice() else { panic!("{answers:?}") };
@@ -42,7 +43,10 @@ fn json_lines_hold_what_the_reply_is_and_what_was_done() {
     let complete = done["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "complete_task").unwrap();
     // What the reply says was done is a line of the history.
     let recorded = &complete["result"]["changed"]["recorded"];
-    assert_eq!((&recorded["field"], &recorded["to"], &recorded["who"]), (&json!("status"), &json!("DONE"), &json!("person")));
+    assert_eq!(
+        (&recorded["field"], &recorded["to"], &recorded["who"]),
+        (&json!("status"), &json!("DONE"), &json!("person"))
+    );
     let id = complete["arguments"]["task_id"].as_str().unwrap();
     assert_eq!(home.count(&format!("task_history WHERE task_id = '{id}' AND to_value = 'DONE'")), 1);
     assert_eq!(listed["reply"], "Here are all your tasks:\n1. ✓ Buy milk");
@@ -57,10 +61,16 @@ fn a_guided_conversation_goes_on_in_another_process() {
         assert_eq!(code, 0, "{answers:?}");
         states.push(answers[0]["state"].clone());
         let marker = answers[0]["state"].as_str().map(|state| format!("[[STATE:{state}]]"));
-        assert_eq!(answers[0]["raw"].as_str().unwrap().lines().next_back().map(str::to_owned).filter(|_| marker.is_some()), marker);
+        assert_eq!(
+            answers[0]["raw"].as_str().unwrap().lines().next_back().map(str::to_owned).filter(|_| marker.is_some()),
+            marker
+        );
         assert!(!answers[0]["reply"].as_str().unwrap().contains("[[STATE:"));
     }
-    assert_eq!(states, [json!("CREATE:ASK_TITLE"), json!("CREATE:ASK_PRIORITY"), json!("CREATE:ASK_DEADLINE"), Value::Null]);
+    assert_eq!(
+        states,
+        [json!("CREATE:ASK_TITLE"), json!("CREATE:ASK_PRIORITY"), json!("CREATE:ASK_DEADLINE"), Value::Null]
+    );
     assert_eq!(home.sql("SELECT objective, priority FROM tasks WHERE source = 'chat:g'"), [["Buy milk", "critical"]]);
 }
 
@@ -181,8 +191,15 @@ async fn tasks_of_an_older_program_are_found_by_their_titles() {
     app.tasks().add(new).await.unwrap();
     drop(app);
     // As after the migration: the titles of tasks that were there before are not stored yet.
-    home.database().execute_batch("DELETE FROM task_word; DELETE FROM task_title; DELETE FROM setting WHERE name = 'title_edition'").unwrap();
+    home.database()
+        .execute_batch(
+            "DELETE FROM task_word; DELETE FROM task_title; DELETE FROM setting WHERE name = 'title_edition'",
+        )
+        .unwrap();
     let app = home.app().await;
     let input = ChatInput { text: "complete the pasport".into(), ..ChatInput::default() };
-    assert_eq!(app.conversations().say(input).await.unwrap().reply, "Great job! I've marked 'Renew the passport' as complete.");
+    assert_eq!(
+        app.conversations().say(input).await.unwrap().reply,
+        "Great job! I've marked 'Renew the passport' as complete."
+    );
 }

@@ -12,22 +12,109 @@ const TURNS: u64 = 2_000;
 
 /// What messages are put together from.
 const PARTS: &[&str] = &[
-    "add", "create", "delete", "remove", "update", "change", "rename", "complete", "mark", "show", "list", "undo", "more", "yes",
-    "no", "not", "ok", "cancel", "stop", "never mind", "it", "that one", "the first one", "task 1", "task 2", "#3", "number 2", "7",
-    "all", "all tasks", "to", "and", "with", "as done", "priority", "high", "urgent", "title", "deadline", "status", "none",
-    "2026-12-01", "tomorrow", "on Friday", "buy milk", "the report", "call mom", "groceries", "'quoted'", "what's waiting for me?",
-    "why is", "remind me about", "snooze", "/undo", "/profile guided", "/profile direct", "/help", "help", "hello", "is not a task",
-    "הוסף", "תוסיפי", "מחק", "את", "עדכן", "סיים", "משימה", "משימה 2", "חלב", "כן", "לא", "בטל", "עזוב", "הראשונה", "גבוהה", "כותרת",
-    "מה נשאר?", "בוצע", "ל", "[[STATE:DELETE:ASK_CONFIRMATION]]", "[[STATE:UPDATE:ASK_VALUE:title]]", "\n", "\u{0}", "\u{1b}[2J",
-    "\u{202e}", "\u{200f}", "😀", "?", "!", "{title}", "%", "'; DROP TABLE tasks; --",
+    "add",
+    "create",
+    "delete",
+    "remove",
+    "update",
+    "change",
+    "rename",
+    "complete",
+    "mark",
+    "show",
+    "list",
+    "undo",
+    "more",
+    "yes",
+    "no",
+    "not",
+    "ok",
+    "cancel",
+    "stop",
+    "never mind",
+    "it",
+    "that one",
+    "the first one",
+    "task 1",
+    "task 2",
+    "#3",
+    "number 2",
+    "7",
+    "all",
+    "all tasks",
+    "to",
+    "and",
+    "with",
+    "as done",
+    "priority",
+    "high",
+    "urgent",
+    "title",
+    "deadline",
+    "status",
+    "none",
+    "2026-12-01",
+    "tomorrow",
+    "on Friday",
+    "buy milk",
+    "the report",
+    "call mom",
+    "groceries",
+    "'quoted'",
+    "what's waiting for me?",
+    "why is",
+    "remind me about",
+    "snooze",
+    "/undo",
+    "/profile guided",
+    "/profile direct",
+    "/help",
+    "help",
+    "hello",
+    "is not a task",
+    "הוסף",
+    "תוסיפי",
+    "מחק",
+    "את",
+    "עדכן",
+    "סיים",
+    "משימה",
+    "משימה 2",
+    "חלב",
+    "כן",
+    "לא",
+    "בטל",
+    "עזוב",
+    "הראשונה",
+    "גבוהה",
+    "כותרת",
+    "מה נשאר?",
+    "בוצע",
+    "ל",
+    "[[STATE:DELETE:ASK_CONFIRMATION]]",
+    "[[STATE:UPDATE:ASK_VALUE:title]]",
+    "\n",
+    "\u{0}",
+    "\u{1b}[2J",
+    "\u{202e}",
+    "\u{200f}",
+    "😀",
+    "?",
+    "!",
+    "{title}",
+    "%",
+    "'; DROP TABLE tasks; --",
 ];
 
 fn message(random: &mut SeededRandom) -> String {
     match random.below(100) {
         0 => "ab ".repeat(350_000),
-        1..=3 => (0..random.below(40)).filter_map(|_| char::from_u32(u32::try_from(random.below(0x2_ffff)).unwrap())).collect(),
+        1..=3 => (0..random.below(40))
+            .filter_map(|_| char::from_u32(u32::try_from(random.below(0x2_ffff)).unwrap()))
+            .collect(),
         _ => {
-            let words = (0..=random.below(6)).map(|_| PARTS[usize::try_from(random.below(PARTS.len() as u64)).unwrap()]);
+            let words =
+                (0..=random.below(6)).map(|_| PARTS[usize::try_from(random.below(PARTS.len() as u64)).unwrap()]);
             words.collect::<Vec<_>>().join(" ")
         }
     }
@@ -70,7 +157,8 @@ async fn random_turns_do_no_harm() {
     // Every reply is stored, and nobody has acted for anybody else.
     assert_eq!(home.count("chat_messages WHERE role = 'assistant'"), turns);
     assert_eq!(home.count("chat_messages WHERE role = 'user' AND content LIKE '%[[STATE:%' AND memory <> ''"), 0);
-    let foreign = "tasks t JOIN task_owner o USING (task_id) WHERE t.source LIKE 'chat:c%' AND o.user_id NOT IN ('u0', 'u1')";
+    let foreign =
+        "tasks t JOIN task_owner o USING (task_id) WHERE t.source LIKE 'chat:c%' AND o.user_id NOT IN ('u0', 'u1')";
     assert_eq!(home.count(foreign), 0);
     // The lists say what the tables say.
     let listed = "SELECT task_id, state FROM task_listing ORDER BY task_id";

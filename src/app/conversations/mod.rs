@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::{App, BadInput},
     assistant::{
-        CONTEXT_MESSAGES, ChatReply, ChatRequest, Command, History, MOST_MESSAGE_CHARS, ToolRecord, intent::Intent,
+        CONTEXT_MESSAGES, ChatCommand, ChatReply, ChatRequest, History, MOST_MESSAGE_CHARS, MadeCall, intent::Intent,
         respond, without_marker,
     },
     model::{
@@ -44,14 +44,14 @@ pub struct ChatOutput {
     /// The reply as it is stored, with its state marker.
     pub raw: String,
     pub intent: Intent,
-    pub command: Option<Command>,
+    pub command: Option<ChatCommand>,
     /// What a guided flow waits for, such as "CREATE:ASK_TITLE".
     pub state: Option<&'static str>,
     pub language: String,
     /// The profile from the next message on.
     pub profile: ChatProfile,
     /// The calls that were made, with their results.
-    pub tools: Vec<ToolRecord>,
+    pub tools: Vec<MadeCall>,
     /// The reply for a screen, with titles set apart from text of the other direction.
     #[serde(skip)]
     pub screen: String,
@@ -173,7 +173,7 @@ impl ConversationUseCases<'_> {
 
     /// Stores the titles of tasks that an older program has opened, once.
     async fn index_titles(self) -> anyhow::Result<()> {
-        if !self.app.store.read_blocking(|reader| reader.tasks().are_titles_indexed())? {
+        if !self.app.store.read_blocking(|reader| reader.task_lists().are_titles_indexed())? {
             self.app.store.write(Write::IndexTitles).await?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    app::{App, NewTask, NotFound, tasks::ChatOrigin},
+    app::{App, LOCAL_ACCOUNT, NewTask, NotFound, tasks::ChatOrigin},
     assistant::{
         ChatPriority, ChatStatus, PAGE, PriorityReason, TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure,
         ToolResult, WaitingItem,
@@ -61,7 +61,7 @@ impl AppTools {
                     deadline: deadline.map(|deadline| (deadline.text, deadline.at)),
                 };
                 let origin = ChatOrigin { conversation: self.conversation.clone(), description, remind };
-                tasks.add_from_conversation(new, origin).await?
+                tasks.add_to(new, LOCAL_ACCOUNT.into(), &["do_the_work"], Some(origin)).await?
             }
             ToolCall::CompleteTask { task_id } => edit(task_id, TaskEditKind::Done).await?,
             ToolCall::DeleteTask { task_id } => edit(task_id, TaskEditKind::Cancel).await?,
@@ -96,22 +96,24 @@ impl AppTools {
         Ok(match call {
             ToolCall::ListTasks { status, page } => {
                 let place = (page.saturating_mul(PAGE), PAGE);
-                let listed = store.read(move |reader| reader.tasks().listed(&user, status, now, place)).await?;
+                let listed = store.read(move |reader| reader.task_lists().listed(&user, status, now, place)).await?;
                 ToolResult::Listed { total: listed.total, tasks: listed.rows.into_iter().map(view).collect() }
             }
             ToolCall::FindTasks { status, title } => {
-                let found =
-                    store.read(move |reader| reader.tasks().find_by_title(&user, &title, status, MOST_FOUND)).await?;
+                let found = store
+                    .read(move |reader| reader.task_lists().find_by_title(&user, &title, status, MOST_FOUND))
+                    .await?;
                 let tasks: Vec<TaskView> = found.into_iter().map(|(row, _)| view(row)).collect();
                 ToolResult::Listed { total: tasks.len() as u64, tasks }
             }
             ToolCall::FindRelated { words, .. } => {
-                let found = store.read(move |reader| reader.tasks().with_any_word(&user, &words, MOST_RELATED)).await?;
+                let found =
+                    store.read(move |reader| reader.task_lists().with_any_word(&user, &words, MOST_RELATED)).await?;
                 let tasks: Vec<TaskView> = found.into_iter().map(view).collect();
                 ToolResult::Listed { total: tasks.len() as u64, tasks }
             }
             ToolCall::GetTask { number } => {
-                let row = store.read(move |reader| reader.tasks().of_user_by_number(&user, number)).await?;
+                let row = store.read(move |reader| reader.task_lists().of_user_by_number(&user, number)).await?;
                 ToolResult::Found { task: row.map(view) }
             }
             ToolCall::GetTaskById { task_id } => {

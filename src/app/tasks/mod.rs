@@ -138,17 +138,8 @@ impl TaskUseCases<'_> {
         self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"], None).await
     }
 
-    /// Adds a task that was asked for in a conversation.
-    pub(in crate::app) async fn add_from_conversation(
-        self,
-        new: NewTask,
-        origin: ChatOrigin,
-    ) -> anyhow::Result<TaskRow> {
-        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"], Some(origin)).await
-    }
-
     /// Adds a typed task to an account, with these steps unless it is a reminder.
-    async fn add_to(
+    pub(in crate::app) async fn add_to(
         self,
         mut new: NewTask,
         account: AccountId,

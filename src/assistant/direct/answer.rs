@@ -1,187 +1,205 @@
 //! Answers to what the assistant has asked. A message that clearly asks for something else is no answer.
 
+use crate::assistant::direct::act::{ask, ask_which, ask_which_of, do_confirmed};
+use crate::assistant::direct::create::create_tasks;
+use crate::assistant::direct::list::show_list;
+use crate::assistant::direct::{act_on, reject_value};
 use crate::{
     assistant::{
         extract::{self, BadValue, ChangedField},
         intent::{Evidence, Intent, IntentReading},
-        memory::{Action, Pending},
+        memory::{ChatAction, Pending},
         phrase::{self, fold},
         reference::Reference,
-        reply::Sentence,
+        reply::ReplySentence,
         tool::TaskTools,
-        turn::{Step, Stopped, Turn},
-        vocabulary::WordList,
+        turn::{ChatTurn, Step, Stopped},
+        vocabulary::PhraseList,
     },
     model::{ListedStatus, TaskId},
 };
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Takes the message as the answer to the pending question. Returns whether it was one.
-    pub(super) async fn answer_pending(&mut self, pending: Pending, reading: &IntentReading) -> Step<bool> {
-        match pending {
-            Pending::WhichTask { action, query, options } => {
-                self.answer_which_task(action, query, options, reading).await
-            }
-            Pending::WhatToChange { task_id } => self.answer_what_to_change(task_id, reading).await,
-            Pending::WhatTitle => self.answer_title(reading).await,
-            Pending::UntilWhen { task_id } => self.answer_until_when(task_id, reading).await,
-            Pending::OfferList => self.answer_offer().await,
-            Pending::ConfirmMany { work } => self.answer_confirmation(work, reading).await,
-        }
+/// Takes the message as the answer to the pending question. Returns whether it was one.
+pub(in crate::assistant) async fn answer_pending<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    pending: Pending,
+    reading: &IntentReading,
+) -> Step<bool> {
+    match pending {
+        Pending::WhichTask { action, query, options } => answer_which_task(turn, action, query, options, reading).await,
+        Pending::WhatToChange { task_id } => answer_what_to_change(turn, task_id, reading).await,
+        Pending::WhatTitle => answer_title(turn, reading).await,
+        Pending::UntilWhen { task_id } => answer_until_when(turn, task_id, reading).await,
+        Pending::OfferList => answer_offer(turn).await,
+        Pending::ConfirmMany { work } => answer_confirmation(turn, work, reading).await,
     }
+}
 
-    /// Returns whether the message asks for something by a keyword, so that it is no answer.
-    fn asks_anew(reading: &IntentReading) -> bool {
-        let is_anew = |intent, evidence| evidence == Evidence::Keyword && intent != Intent::Unclear;
-        reading.clauses.iter().any(|clause| is_anew(clause.intent, clause.evidence))
+/// Returns whether the message asks for something by a keyword, so that it is no answer.
+fn asks_anew(reading: &IntentReading) -> bool {
+    let is_anew = |intent, evidence| evidence == Evidence::Keyword && intent != Intent::Unclear;
+    reading.clauses.iter().any(|clause| is_anew(clause.intent, clause.evidence))
+}
+
+async fn answer_which_task<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    action: ChatAction,
+    query: String,
+    options: Vec<TaskId>,
+    reading: &IntentReading,
+) -> Step<bool> {
+    let reference = Reference::parse(&turn.message);
+    let is_place = !matches!(reference, Reference::Title(_) | Reference::Nothing);
+    if !is_place && asks_anew(reading) {
+        return Ok(false);
     }
-
-    async fn answer_which_task(
-        &mut self,
-        action: Action,
-        query: String,
-        options: Vec<TaskId>,
-        reading: &IntentReading,
-    ) -> Step<bool> {
-        let reference = Reference::parse(&self.message);
-        let is_place = !matches!(reference, Reference::Title(_) | Reference::Nothing);
-        if !is_place && Self::asks_anew(reading) {
+    turn.reply.intent = intent_of(&action);
+    if is_place {
+        return act_on(turn, action, reference, &options).await.map(|()| true);
+    }
+    let Reference::Title(title) = &reference else { return ask_again(turn, action, query, options).await };
+    // Something that names no task is no answer either, unless there is nothing else that it could be.
+    if turn.find_by_title(title, ListedStatus::Pending).await?.is_empty() {
+        let is_new = reading.clauses.iter().any(|clause| clause.intent == Intent::Create);
+        if is_new && options.is_empty() {
             return Ok(false);
         }
-        self.reply.intent = intent_of(&action);
-        if is_place {
-            return self.act_on(action, reference, &options).await.map(|()| true);
-        }
-        let Reference::Title(title) = &reference else { return self.ask_again(action, query, options).await };
-        // Something that names no task is no answer either, unless there is nothing else that it could be.
-        if self.find_by_title(title, ListedStatus::Pending).await?.is_empty() {
-            let is_new = reading.clauses.iter().any(|clause| clause.intent == Intent::Create);
-            if is_new && options.is_empty() {
-                return Ok(false);
-            }
-            return self.ask_again(action, query, options).await;
-        }
-        self.act_on(action, reference, &options).await.map(|()| true)
+        return ask_again(turn, action, query, options).await;
     }
+    act_on(turn, action, reference, &options).await.map(|()| true)
+}
 
-    /// Repeats the question which task is meant.
-    async fn ask_again(&mut self, action: Action, query: String, options: Vec<TaskId>) -> Step<bool> {
-        let mut tasks = Vec::new();
-        for task_id in options {
-            tasks.extend(self.task_by_id(task_id).await?);
-        }
-        if tasks.is_empty() {
-            return Err(self.ask_which(action));
-        }
-        Err(self.ask_which_of(action, &query, &tasks))
+/// Repeats the question which task is meant.
+async fn ask_again<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    action: ChatAction,
+    query: String,
+    options: Vec<TaskId>,
+) -> Step<bool> {
+    let mut tasks = Vec::new();
+    for task_id in options {
+        tasks.extend(turn.task_by_id(task_id).await?);
     }
+    if tasks.is_empty() {
+        return Err(ask_which(turn, action));
+    }
+    Err(ask_which_of(turn, action, &query, &tasks))
+}
 
-    async fn answer_what_to_change(&mut self, task_id: TaskId, reading: &IntentReading) -> Step<bool> {
-        let is_update = reading.clauses.iter().any(|clause| clause.intent == Intent::Update);
-        if Self::asks_anew(reading) && !is_update {
-            return Ok(false);
-        }
-        let clause = reading.clauses.first().filter(|_| is_update);
-        let rest = clause.and_then(|clause| self.message.get(clause.rest.clone())).unwrap_or(&self.message).to_owned();
-        let mut wanted = extract::read_wanted_update(&rest);
-        if !matches!(wanted.reference, Reference::Nothing | Reference::Pronoun)
-            && !wanted.values.is_empty()
-            && is_update
-        {
-            // Another task was named.
-            return Ok(false);
-        }
-        if wanted.values.is_empty() {
-            let title = phrase::unquote(rest.trim()).trim_end_matches(['.', '!']).to_owned();
-            wanted.values.push((ChangedField::Title, title));
-        }
-        self.reply.intent = Intent::Update;
-        let changes = match extract::to_changes(&wanted.values, false, self.request.me, self.request.now) {
-            Ok(changes) => changes,
-            Err(BadValue(field)) => {
-                let stopped = self.reject_value(field);
-                self.reply.memory.pending = Some(Pending::WhatToChange { task_id });
-                return Err(stopped);
-            }
-        };
-        self.act_on(Action::Update(changes), Reference::Id(task_id), &[]).await.map(|()| true)
+async fn answer_what_to_change<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    task_id: TaskId,
+    reading: &IntentReading,
+) -> Step<bool> {
+    let is_update = reading.clauses.iter().any(|clause| clause.intent == Intent::Update);
+    if asks_anew(reading) && !is_update {
+        return Ok(false);
     }
+    let clause = reading.clauses.first().filter(|_| is_update);
+    let rest = clause.and_then(|clause| turn.message.get(clause.rest.clone())).unwrap_or(&turn.message).to_owned();
+    let mut wanted = extract::read_wanted_update(&rest);
+    if !matches!(wanted.reference, Reference::Nothing | Reference::Pronoun) && !wanted.values.is_empty() && is_update {
+        // Another task was named.
+        return Ok(false);
+    }
+    if wanted.values.is_empty() {
+        let title = phrase::unquote(rest.trim()).trim_end_matches(['.', '!']).to_owned();
+        wanted.values.push((ChangedField::Title, title));
+    }
+    turn.reply.intent = Intent::Update;
+    let changes = match extract::to_changes(&wanted.values, false, turn.request.me, turn.request.now) {
+        Ok(changes) => changes,
+        Err(BadValue(field)) => {
+            let stopped = reject_value(turn, field);
+            turn.reply.memory.pending = Some(Pending::WhatToChange { task_id });
+            return Err(stopped);
+        }
+    };
+    act_on(turn, ChatAction::Update(changes), Reference::Id(task_id), &[]).await.map(|()| true)
+}
 
-    async fn answer_title(&mut self, reading: &IntentReading) -> Step<bool> {
-        if Self::asks_anew(reading) {
-            return Ok(false);
-        }
-        self.reply.intent = Intent::Create;
-        let message = self.message.clone();
-        self.create_tasks(vec![(extract::read_wanted_task(&message), message)], false).await.map(|()| true)
+async fn answer_title<T: TaskTools>(turn: &mut ChatTurn<'_, T>, reading: &IntentReading) -> Step<bool> {
+    if asks_anew(reading) {
+        return Ok(false);
     }
+    turn.reply.intent = Intent::Create;
+    let message = turn.message.clone();
+    create_tasks(turn, vec![(extract::read_wanted_task(&message), message)], false).await.map(|()| true)
+}
 
-    async fn answer_until_when(&mut self, task_id: TaskId, reading: &IntentReading) -> Step<bool> {
-        let until = extract::read_time(&self.message, self.request.me, self.request.now);
-        if until.is_none() && Self::asks_anew(reading) {
-            return Ok(false);
-        }
-        self.reply.intent = Intent::Update;
-        if until.is_none() {
-            self.say(Sentence("bad_time"), &[]);
-            self.reply.memory.pending = Some(Pending::UntilWhen { task_id });
-            return Err(Stopped);
-        }
-        self.act_on(Action::Snooze(until), Reference::Id(task_id), &[]).await.map(|()| true)
+async fn answer_until_when<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    task_id: TaskId,
+    reading: &IntentReading,
+) -> Step<bool> {
+    let until = extract::read_time(&turn.message, turn.request.me, turn.request.now);
+    if until.is_none() && asks_anew(reading) {
+        return Ok(false);
     }
+    turn.reply.intent = Intent::Update;
+    if until.is_none() {
+        turn.say(ReplySentence("bad_time"), &[]);
+        turn.reply.memory.pending = Some(Pending::UntilWhen { task_id });
+        return Err(Stopped);
+    }
+    act_on(turn, ChatAction::Snooze(until), Reference::Id(task_id), &[]).await.map(|()| true)
+}
 
-    async fn answer_offer(&mut self) -> Step<bool> {
-        if super::is_agreement(&self.message) {
-            self.reply.intent = Intent::List;
-            return self.show_list(ListedStatus::Pending, 0).await.map(|()| true);
-        }
-        if WordList("no").is(&self.message) || is_refusal(&self.message) {
-            self.say(Sentence("left_alone"), &[]);
-            return Ok(true);
-        }
-        Ok(false)
+async fn answer_offer<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step<bool> {
+    if super::is_agreement(&turn.message) {
+        turn.reply.intent = Intent::List;
+        return show_list(turn, ListedStatus::Pending, 0).await.map(|()| true);
     }
+    if PhraseList("no").is(&turn.message) || is_refusal(&turn.message) {
+        turn.say(ReplySentence("left_alone"), &[]);
+        return Ok(true);
+    }
+    Ok(false)
+}
 
-    async fn answer_confirmation(&mut self, work: Vec<(Action, TaskId)>, reading: &IntentReading) -> Step<bool> {
-        let intent = work.first().map_or(Intent::Unclear, |(action, _)| intent_of(action));
-        if super::is_agreement(&self.message) {
-            self.reply.intent = intent;
-            return self.do_confirmed(work).await.map(|()| true);
-        }
-        if is_refusal(&self.message) {
-            self.reply.intent = intent;
-            self.say(Sentence("left_alone"), &[]);
-            return Ok(true);
-        }
-        if Self::asks_anew(reading) {
-            return Ok(false);
-        }
-        self.reply.intent = intent;
-        self.say(Sentence("guided_confirm_again"), &[]);
-        self.ask(Pending::ConfirmMany { work }, "confirmation");
-        Ok(true)
+async fn answer_confirmation<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    work: Vec<(ChatAction, TaskId)>,
+    reading: &IntentReading,
+) -> Step<bool> {
+    let intent = work.first().map_or(Intent::Unclear, |(action, _)| intent_of(action));
+    if super::is_agreement(&turn.message) {
+        turn.reply.intent = intent;
+        return do_confirmed(turn, work).await.map(|()| true);
     }
+    if is_refusal(&turn.message) {
+        turn.reply.intent = intent;
+        turn.say(ReplySentence("left_alone"), &[]);
+        return Ok(true);
+    }
+    if asks_anew(reading) {
+        return Ok(false);
+    }
+    turn.reply.intent = intent;
+    turn.say(ReplySentence("guided_confirm_again"), &[]);
+    ask(turn, Pending::ConfirmMany { work }, "confirmation");
+    Ok(true)
+}
 
-    /// Says that the pending question is dropped, or that there is none.
-    pub(super) fn cancel_pending(&mut self) {
-        let had_question = self.request.history.last().pending.is_some();
-        self.say(if had_question { Sentence("cancelled") } else { Sentence("nothing_to_cancel") }, &[]);
-    }
+/// Says that the pending question is dropped, or that there is none.
+pub(in crate::assistant) fn cancel_pending<T: TaskTools>(turn: &mut ChatTurn<'_, T>) {
+    let had_question = turn.request.history.last().pending.is_some();
+    turn.say(if had_question { ReplySentence("cancelled") } else { ReplySentence("nothing_to_cancel") }, &[]);
 }
 
 /// Returns whether a message is nothing but a no.
 fn is_refusal(message: &str) -> bool {
     let folded = fold(message);
-    let is_no = WordList("no").is(&folded) || WordList("negation").is(&folded);
+    let is_no = PhraseList("no").is(&folded) || PhraseList("negation").is(&folded);
     is_no || ["no thanks", "no thank you", "nope", "לא תודה"].contains(&folded.as_str())
 }
 
 /// Returns the intent that an action carries out.
-pub(super) const fn intent_of(action: &Action) -> Intent {
+pub(super) const fn intent_of(action: &ChatAction) -> Intent {
     match action {
-        Action::Complete => Intent::Complete,
-        Action::Delete | Action::NotATask => Intent::Delete,
-        Action::Update(_) | Action::Snooze(_) => Intent::Update,
-        Action::Explain => Intent::List,
+        ChatAction::Complete => Intent::Complete,
+        ChatAction::Delete | ChatAction::NotATask => Intent::Delete,
+        ChatAction::Update(_) | ChatAction::Snooze(_) => Intent::Update,
+        ChatAction::Explain => Intent::List,
     }
 }

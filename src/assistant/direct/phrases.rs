@@ -1,143 +1,149 @@
 //! Whole messages that need no intent: cancelling, undoing, the next page, what waits, why, and putting off.
 
+use crate::assistant::direct::act_on;
+use crate::assistant::direct::answer::cancel_pending;
+use crate::assistant::direct::list::show_more;
+use crate::assistant::direct::undo::undo;
 use crate::{
     assistant::{
         direct::answer::intent_of,
         extract,
         intent::Intent,
-        memory::Action,
+        memory::ChatAction,
         phrase::{fold, trim_punctuation},
         reference::Reference,
-        reply::{ReplyText, Sentence, Value},
+        reply::{ReplySentence, ReplyText, Value},
         tool::{TaskTools, ToolCall, ToolResult},
-        turn::{Step, Stopped, Turn},
-        vocabulary::WordList,
+        turn::{ChatTurn, Step, Stopped},
+        vocabulary::PhraseList,
     },
     model::{ChatProfile, ListedStatus},
     reading,
 };
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Answers a message that is one of the fixed phrases. Returns whether it was.
-    pub(super) async fn answer_phrase(&mut self) -> Step<bool> {
-        let message = self.message.clone();
-        if WordList("cancel").is(&message) {
-            self.cancel_pending();
-            return Ok(true);
-        }
-        if self.answer_common_phrase().await? {
-            return Ok(true);
-        }
-        let wish = read_not_a_task(&message).map(|reference| (Action::NotATask, reference));
-        let wish = wish.or_else(|| self.read_snooze(&message));
-        if let Some((action, reference)) = wish {
-            return self.act_on_phrase(action, reference).await;
-        }
-        Ok(false)
+/// Answers a message that is one of the fixed phrases. Returns whether it was.
+pub(in crate::assistant) async fn answer_phrase<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step<bool> {
+    let message = turn.message.clone();
+    if PhraseList("cancel").is(&message) {
+        cancel_pending(turn);
+        return Ok(true);
     }
-
-    /// Answers a phrase that means the same in both profiles. Returns whether it was one.
-    pub(in crate::assistant) async fn answer_common_phrase(&mut self) -> Step<bool> {
-        let message = self.message.clone();
-        if WordList("more").is(&message) && self.request.history.last().list.is_some() {
-            self.show_more().await?;
-        } else if WordList("undo").is(&message) || WordList("undo_lead").is(&message) {
-            self.undo().await?;
-        } else if WordList("waiting").is(&message) {
-            self.show_waiting().await?;
-        } else if let Some(reference) = read_why(&message) {
-            self.reply.intent = Intent::List;
-            self.act_on(Action::Explain, reference, &[]).await?;
-        } else if is_approval(&message) {
-            self.say(Sentence("cannot_approve"), &[]);
-        } else {
-            return Ok(false);
-        }
-        Ok(true)
+    if answer_common_phrase(turn).await? {
+        return Ok(true);
     }
+    let wish = read_not_a_task(&message).map(|reference| (ChatAction::NotATask, reference));
+    let wish = wish.or_else(|| read_snooze(turn, &message));
+    if let Some((action, reference)) = wish {
+        return act_on_phrase(turn, action, reference).await;
+    }
+    Ok(false)
+}
 
-    /// Carries out a command such as `/undo` or `/profile guided`. Returns whether the message is one.
-    pub(in crate::assistant) async fn answer_slash_command(&mut self) -> Step<bool> {
-        let message = fold(&self.message);
-        if message == "/undo" {
-            self.undo().await?;
-        } else if message == "/help" {
-            self.reply.intent = Intent::Help;
-            self.say(Sentence("help"), &[]);
-        } else if let Some(name) = WordList("profile_lead").strip_start(&message) {
-            match name.trim().parse::<ChatProfile>() {
-                Ok(profile) => {
-                    self.reply.profile = profile;
-                    let said = match profile {
-                        ChatProfile::Direct => Sentence("profile_direct"),
-                        ChatProfile::Guided => Sentence("profile_guided"),
-                    };
-                    self.say(said, &[]);
-                }
-                Err(_) => self.say(Sentence("profile_unknown"), &[]),
+/// Answers a phrase that means the same in both profiles. Returns whether it was one.
+pub(in crate::assistant) async fn answer_common_phrase<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step<bool> {
+    let message = turn.message.clone();
+    if PhraseList("more").is(&message) && turn.request.history.last().list.is_some() {
+        show_more(turn).await?;
+    } else if PhraseList("undo").is(&message) || PhraseList("undo_lead").is(&message) {
+        undo(turn).await?;
+    } else if PhraseList("waiting").is(&message) {
+        show_waiting(turn).await?;
+    } else if let Some(reference) = read_why(&message) {
+        turn.reply.intent = Intent::List;
+        act_on(turn, ChatAction::Explain, reference, &[]).await?;
+    } else if is_approval(&message) {
+        turn.say(ReplySentence("cannot_approve"), &[]);
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Carries out a command such as `/undo` or `/profile guided`. Returns whether the message is one.
+pub(in crate::assistant) async fn answer_slash_command<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step<bool> {
+    let message = fold(&turn.message);
+    if message == "/undo" {
+        undo(turn).await?;
+    } else if message == "/help" {
+        turn.reply.intent = Intent::Help;
+        turn.say(ReplySentence("help"), &[]);
+    } else if let Some(name) = PhraseList("profile_lead").strip_start(&message) {
+        match name.trim().parse::<ChatProfile>() {
+            Ok(profile) => {
+                turn.reply.profile = profile;
+                let said = match profile {
+                    ChatProfile::Direct => ReplySentence("profile_direct"),
+                    ChatProfile::Guided => ReplySentence("profile_guided"),
+                };
+                turn.say(said, &[]);
             }
-        } else {
-            return Ok(false);
+            Err(_) => turn.say(ReplySentence("profile_unknown"), &[]),
         }
-        Ok(true)
+    } else {
+        return Ok(false);
     }
+    Ok(true)
+}
 
-    /// Acts on a task that a fixed phrase names. "Remind me about the dentist" is a new task if there is no such task.
-    async fn act_on_phrase(&mut self, action: Action, reference: Reference) -> Step<bool> {
-        if let (Action::Snooze(_), Reference::Title(title)) = (&action, &reference)
-            && self.find_by_title(title, ListedStatus::Pending).await?.is_empty()
-        {
-            return Ok(false);
-        }
-        self.reply.intent = intent_of(&action);
-        self.act_on(action, reference, &[]).await.map(|()| true)
+/// Acts on a task that a fixed phrase names. "Remind me about the dentist" is a new task if there is no such task.
+async fn act_on_phrase<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    action: ChatAction,
+    reference: Reference,
+) -> Step<bool> {
+    if let (ChatAction::Snooze(_), Reference::Title(title)) = (&action, &reference)
+        && turn.find_by_title(title, ListedStatus::Pending).await?.is_empty()
+    {
+        return Ok(false);
     }
+    turn.reply.intent = intent_of(&action);
+    act_on(turn, action, reference, &[]).await.map(|()| true)
+}
 
-    /// Reads "remind me about task 3 on Sunday" and "snooze it until tomorrow".
-    fn read_snooze(&self, message: &str) -> Option<(Action, Reference)> {
-        let message = WordList("courtesy").strip_start(message).unwrap_or(message);
-        let rest =
-            WordList("snooze_about").strip_start(message).or_else(|| WordList("snooze_lead").strip_start(message))?;
-        let rest = trim_punctuation(rest);
-        let (me, now) = (self.request.me, self.request.now);
-        // The time is the longest end of the sentence that is a time and nothing else.
-        for (at, _) in rest.match_indices(' ') {
-            let (target, when) = (rest.get(..at)?, rest.get(at + 1..)?);
-            let bare = WordList("until").strip_start(when).unwrap_or(when);
-            let is_time = [when, bare].iter().any(|text| reading::moment(text, me, now).is_some());
-            if !is_time && !is_span(bare) {
-                continue;
-            }
-            let until = extract::read_time(when, me, now).or_else(|| extract::read_time(bare, me, now));
-            if until.is_some() {
-                let target = WordList("until").strip_end(target).unwrap_or(target);
-                return Some((Action::Snooze(until), Reference::parse(target)));
-            }
+/// Reads "remind me about task 3 on Sunday" and "snooze it until tomorrow".
+fn read_snooze<T: TaskTools>(turn: &ChatTurn<'_, T>, message: &str) -> Option<(ChatAction, Reference)> {
+    let message = PhraseList("courtesy").strip_start(message).unwrap_or(message);
+    let rest =
+        PhraseList("snooze_about").strip_start(message).or_else(|| PhraseList("snooze_lead").strip_start(message))?;
+    let rest = trim_punctuation(rest);
+    let (me, now) = (turn.request.me, turn.request.now);
+    // The time is the longest end of the sentence that is a time and nothing else.
+    for (at, _) in rest.match_indices(' ') {
+        let (target, when) = (rest.get(..at)?, rest.get(at + 1..)?);
+        let bare = PhraseList("until").strip_start(when).unwrap_or(when);
+        let is_time = [when, bare].iter().any(|text| reading::moment(text, me, now).is_some());
+        if !is_time && !is_span(bare) {
+            continue;
         }
-        Some((Action::Snooze(None), Reference::parse(rest)))
+        let until = extract::read_time(when, me, now).or_else(|| extract::read_time(bare, me, now));
+        if until.is_some() {
+            let target = PhraseList("until").strip_end(target).unwrap_or(target);
+            return Some((ChatAction::Snooze(until), Reference::parse(target)));
+        }
     }
+    Some((ChatAction::Snooze(None), Reference::parse(rest)))
+}
 
-    /// Shows what waits for a person's decision. It cannot be decided here.
-    async fn show_waiting(&mut self) -> Step {
-        self.reply.intent = Intent::List;
-        let items = match self.call(ToolCall::ListApprovals).await {
-            Ok(ToolResult::Waiting { items }) => items,
-            _ => return Err(self.give_up()),
-        };
-        if items.is_empty() {
-            self.say(Sentence("waiting_none"), &[]);
-            return Ok(());
-        }
-        self.say(Sentence("waiting_list"), &[]);
-        for item in &items {
-            let mut line = ReplyText::default();
-            line.push(&format!("{}. ", item.number));
-            line.push_title(&item.summary);
-            self.say_lines(&line);
-        }
-        self.say_below(Sentence("waiting_how"), &[]);
-        Ok(())
+/// Shows what waits for a person's decision. It cannot be decided here.
+async fn show_waiting<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step {
+    turn.reply.intent = Intent::List;
+    let items = match turn.call(ToolCall::ListApprovals).await {
+        Ok(ToolResult::Waiting { items }) => items,
+        _ => return Err(turn.give_up()),
+    };
+    if items.is_empty() {
+        turn.say(ReplySentence("waiting_none"), &[]);
+        return Ok(());
     }
+    turn.say(ReplySentence("waiting_list"), &[]);
+    for item in &items {
+        let mut line = ReplyText::default();
+        line.push(&format!("{}. ", item.number));
+        line.push_title(&item.summary);
+        turn.say_lines(&line);
+    }
+    turn.say_below(ReplySentence("waiting_how"), &[]);
+    Ok(())
 }
 
 /// Returns whether a text is a span of time: "2h", "for 3 days".
@@ -150,17 +156,17 @@ fn is_span(text: &str) -> bool {
 
 /// Reads "task 3 is not a task".
 fn read_not_a_task(message: &str) -> Option<Reference> {
-    if WordList("not_a_task_alone").is(message) {
+    if PhraseList("not_a_task_alone").is(message) {
         return Some(Reference::Pronoun);
     }
-    let target = WordList("not_a_task").strip_end(message)?;
+    let target = PhraseList("not_a_task").strip_end(message)?;
     (!target.is_empty()).then(|| Reference::parse(target))
 }
 
 /// Reads "why is task 3 high?".
 fn read_why(message: &str) -> Option<Reference> {
-    let rest = WordList("why_lead").strip_start(message)?;
-    let target = WordList("why_tail").strip_end(rest).unwrap_or(rest);
+    let rest = PhraseList("why_lead").strip_start(message)?;
+    let target = PhraseList("why_tail").strip_end(rest).unwrap_or(rest);
     let is_about_priority = target.len() < trim_punctuation(rest).len();
     match Reference::parse(trim_punctuation(target)) {
         Reference::Nothing => None,
@@ -172,12 +178,6 @@ fn read_why(message: &str) -> Option<Reference> {
 
 /// Returns whether a message wants to approve something, which nobody can do in a conversation.
 fn is_approval(message: &str) -> bool {
-    let rest = WordList("approve_lead").strip_start(message.trim());
+    let rest = PhraseList("approve_lead").strip_start(message.trim());
     rest.is_some_and(|rest| !matches!(Reference::parse(rest), Reference::Title(_)) || fold(rest).starts_with("item"))
-}
-
-/// Says that a message is too long to be understood.
-pub(in crate::assistant) fn say_too_long<T: TaskTools>(turn: &mut Turn<'_, T>, most: usize) -> Stopped {
-    turn.say(Sentence("message_too_long"), &[("count", Value::Text(most.to_string()))]);
-    Stopped
 }

@@ -1,16 +1,17 @@
 //! The flow that creates a task: title, priority, deadline.
 
+use crate::assistant::guided::{execute, wait_in};
 use crate::{
     assistant::{
-        command::{ChatPriority, Command, CommandIntent},
+        command::{ChatCommand, ChatPriority, CommandIntent},
         deadline,
         marker::FlowState,
         memory::MadeChange,
         phrase::{MOST_TITLE_CHARS, fold},
-        reply::{Sentence, Value},
+        reply::{ReplySentence, Value},
         tool::{TaskTools, ToolCall, ToolResult},
-        turn::{Step, Stopped, Turn},
-        vocabulary::WordList,
+        turn::{ChatTurn, Step, Stopped},
+        vocabulary::PhraseList,
     },
     model::Me,
 };
@@ -25,7 +26,7 @@ pub(super) enum TypedDeadline {
 /// Reads a deadline: an ISO date, or an explicit none. A date in words is neither.
 pub(super) fn read_typed_deadline(message: &str, me: &Me) -> TypedDeadline {
     let folded = fold(message);
-    if WordList("no_deadline").is(&folded) {
+    if PhraseList("no_deadline").is(&folded) {
         return TypedDeadline::None;
     }
     match deadline::from_iso(&folded.to_uppercase(), me) {
@@ -34,67 +35,71 @@ pub(super) fn read_typed_deadline(message: &str, me: &Me) -> TypedDeadline {
     }
 }
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Begins the flow.
-    pub(super) fn begin_create(&mut self) {
-        let command = Command::asking(CommandIntent::AddTask, "title");
-        self.wait_in(FlowState::CreateTitle, command, Sentence("guided_title"), &[]);
-    }
+/// Begins the flow.
+pub(in crate::assistant) fn begin_create<T: TaskTools>(turn: &mut ChatTurn<'_, T>) {
+    let command = ChatCommand::asking(CommandIntent::AddTask, "title");
+    wait_in(turn, FlowState::CreateTitle, command, ReplySentence("guided_title"), &[]);
+}
 
-    /// Takes the whole message as the title.
-    pub(super) fn take_title(&mut self, mut command: Command) {
-        let title = self.message.trim().to_owned();
-        if title.is_empty() {
-            return self.wait_in(FlowState::CreateTitle, command, Sentence("guided_title_again"), &[]);
+/// Takes the whole message as the title.
+pub(in crate::assistant) fn take_title<T: TaskTools>(turn: &mut ChatTurn<'_, T>, mut command: ChatCommand) {
+    let title = turn.message.trim().to_owned();
+    if title.is_empty() {
+        return wait_in(turn, FlowState::CreateTitle, command, ReplySentence("guided_title_again"), &[]);
+    }
+    if title.chars().count() > MOST_TITLE_CHARS {
+        let most = [("count", Value::Text(MOST_TITLE_CHARS.to_string()))];
+        return wait_in(turn, FlowState::CreateTitle, command, ReplySentence("title_too_long"), &most);
+    }
+    command.fields.title = Some(title);
+    wait_in(turn, FlowState::CreatePriority, command.now_missing("priority"), ReplySentence("guided_priority"), &[]);
+}
+
+pub(in crate::assistant) fn take_priority<T: TaskTools>(turn: &mut ChatTurn<'_, T>, mut command: ChatCommand) {
+    let Some(level) = ChatPriority::read(&turn.message) else {
+        return wait_in(turn, FlowState::CreatePriority, command, ReplySentence("guided_priority_again"), &[]);
+    };
+    command.fields.priority = Some(level);
+    wait_in(turn, FlowState::CreateDeadline, command.now_missing("deadline"), ReplySentence("guided_deadline"), &[]);
+}
+
+pub(in crate::assistant) async fn take_deadline<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    mut command: ChatCommand,
+) -> Step {
+    command.fields.deadline = match read_typed_deadline(&turn.message, turn.request.me) {
+        TypedDeadline::None => Some(None),
+        TypedDeadline::At(deadline) => Some(Some(deadline)),
+        TypedDeadline::Unclear => {
+            wait_in(turn, FlowState::CreateDeadline, command, ReplySentence("guided_deadline_again"), &[]);
+            return Ok(());
         }
-        if title.chars().count() > MOST_TITLE_CHARS {
-            let most = [("count", Value::Text(MOST_TITLE_CHARS.to_string()))];
-            return self.wait_in(FlowState::CreateTitle, command, Sentence("title_too_long"), &most);
-        }
-        command.fields.title = Some(title);
-        self.wait_in(FlowState::CreatePriority, command.now_missing("priority"), Sentence("guided_priority"), &[]);
-    }
+    };
+    let command = command.into_ready(CommandIntent::AddTask);
+    turn.reply.memory.command = Some(command.clone());
+    execute(turn, &command).await
+}
 
-    pub(super) fn take_priority(&mut self, mut command: Command) {
-        let Some(level) = ChatPriority::read(&self.message) else {
-            return self.wait_in(FlowState::CreatePriority, command, Sentence("guided_priority_again"), &[]);
-        };
-        command.fields.priority = Some(level);
-        self.wait_in(FlowState::CreateDeadline, command.now_missing("deadline"), Sentence("guided_deadline"), &[]);
-    }
-
-    pub(super) async fn take_deadline(&mut self, mut command: Command) -> Step {
-        command.fields.deadline = match read_typed_deadline(&self.message, self.request.me) {
-            TypedDeadline::None => Some(None),
-            TypedDeadline::At(deadline) => Some(Some(deadline)),
-            TypedDeadline::Unclear => {
-                self.wait_in(FlowState::CreateDeadline, command, Sentence("guided_deadline_again"), &[]);
-                return Ok(());
-            }
-        };
-        let command = command.into_ready(CommandIntent::AddTask);
-        self.reply.memory.command = Some(command.clone());
-        self.execute(&command).await
-    }
-
-    /// Adds the task that was collected.
-    pub(super) async fn add_collected(&mut self, command: &Command) -> Step {
-        let fields = &command.fields;
-        let (Some(title), Some(_)) = (&fields.title, fields.priority) else { return Err(Stopped) };
-        let deadline = fields.deadline.clone().flatten();
-        let call = ToolCall::AddTask {
-            title: title.clone(),
-            description: None,
-            priority: fields.priority,
-            deadline: deadline.and_then(|text| deadline::from_stored(&text, self.request.me)),
-            remind: None,
-        };
-        let Ok(ToolResult::Changed { task, .. }) = self.call(call).await else { return Err(self.give_up()) };
-        self.reply.mentioned = Some(task.task_id);
-        self.reply.memory.changes.push(MadeChange::Added(task.task_id));
-        self.say(Sentence("guided_created"), &[("title", Value::Title(&task.title))]);
-        Ok(())
-    }
+/// Adds the task that was collected.
+pub(in crate::assistant) async fn add_collected<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    command: &ChatCommand,
+) -> Step {
+    let fields = &command.fields;
+    let (Some(title), Some(_)) = (&fields.title, fields.priority) else { return Err(Stopped) };
+    let deadline = fields.deadline.clone().flatten();
+    let call = ToolCall::AddTask {
+        title: title.clone(),
+        description: None,
+        priority: fields.priority,
+        deadline: deadline.and_then(|text| deadline::from_stored(&text, turn.request.me)),
+        remind: None,
+    };
+    let Ok(ToolResult::Changed { task, .. }) = turn.call(call).await else { return Err(turn.give_up()) };
+    turn.reply.mentioned = Some(task.task_id);
+    turn.reply.memory.changes.push(MadeChange::Added(task.task_id));
+    turn.say(ReplySentence("guided_created"), &[("title", Value::Title(&task.title))]);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! Which task a flow is about: its id, "#n" or its exact title; or a choice from a list of up to five.
 
+use crate::assistant::guided::wait_in;
+use crate::assistant::guidedify::confirm_status;
 use crate::{
     assistant::{
-        command::{ChatStatus, Command, CommandIntent, TaskRef},
+        command::{ChatCommand, ChatStatus, CommandIntent, TaskRef},
         marker::FlowState,
         phrase::{fold, trim_punctuation, unquote},
         reference::{self, Reference},
-        reply::{Sentence, Value, number_options},
+        reply::{ReplySentence, Value, number_options},
         tool::{TaskTools, TaskView, ToolCall},
-        turn::{Step, Turn},
-        vocabulary::WordList,
+        turn::{ChatTurn, Step},
+        vocabulary::PhraseList,
     },
     document::title::title_key,
     model::{ListedStatus, TaskId, TaskStatus},
@@ -20,162 +22,176 @@ const MOST_OPTIONS: usize = 5;
 /// How many tasks one confirmation covers.
 const MOST_AT_ONCE: usize = 100;
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Finds the task that the text after the keyword names, and goes on with it.
-    pub(super) async fn identify(&mut self, command: Command, text: &str) -> Step {
-        let text = WordList("courtesy").strip_end(text).unwrap_or(text).to_owned();
-        if let Some(tasks) = self.several_named(&text, &command).await? {
-            return self.confirm_several(command, tasks);
-        }
-        let mut found = self.named_task(&text).await?.into_iter().collect::<Vec<_>>();
-        for title in title_readings(&text) {
-            if found.is_empty() {
-                found = self.exactly_titled(&title).await?;
-            }
-        }
-        found.retain(|task| can_be_meant(task, &command));
-        match found.as_slice() {
-            [] => {
-                let typed = fold(&text);
-                let question = if typed.is_empty() { Sentence("guided_which") } else { Sentence("guided_which_again") };
-                let query = crate::assistant::reply::shown_title(&typed);
-                // Nothing has begun yet, so there is no marker.
-                self.say(question, &[("query", Value::Text(query))]);
-                self.reply.memory.command = Some(command.clarifying("task_selection"));
-                Ok(())
-            }
-            [only] => self.go_on_with(command, &only.clone()).await,
-            several => {
-                let options: Vec<TaskView> = several.iter().take(MOST_OPTIONS).cloned().collect();
-                self.ask_to_select(command, &options, Sentence("guided_several"));
-                Ok(())
-            }
+/// Finds the task that the text after the keyword names, and goes on with it.
+pub(in crate::assistant) async fn identify<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    command: ChatCommand,
+    text: &str,
+) -> Step {
+    let text = PhraseList("courtesy").strip_end(text).unwrap_or(text).to_owned();
+    if let Some(tasks) = several_named(turn, &text, &command).await? {
+        return confirm_several(turn, command, tasks);
+    }
+    let mut found = named_task(turn, &text).await?.into_iter().collect::<Vec<_>>();
+    for title in title_readings(&text) {
+        if found.is_empty() {
+            found = exactly_titled(turn, &title).await?;
         }
     }
-
-    /// Returns the tasks if the text names more than one: "#1 and #2", "all tasks".
-    async fn several_named(&mut self, text: &str, command: &Command) -> Step<Option<Vec<TaskView>>> {
-        let numbers = reference::explicit_numbers(text);
-        let mut tasks = Vec::new();
-        if numbers.len() > 1 {
-            for number in numbers {
-                tasks.extend(self.task_by_number(number).await?);
-            }
-        } else if let Reference::Every(_) = Reference::parse(text) {
-            for page in 0.. {
-                let (more, total) = self.listed(ToolCall::ListTasks { status: ListedStatus::Pending, page }).await?;
-                let is_empty = more.is_empty();
-                tasks.extend(more);
-                if is_empty || tasks.len() as u64 >= total || tasks.len() >= MOST_AT_ONCE {
-                    break;
-                }
-            }
+    found.retain(|task| can_be_meant(task, &command));
+    match found.as_slice() {
+        [] => {
+            let typed = fold(&text);
+            let question =
+                if typed.is_empty() { ReplySentence("guided_which") } else { ReplySentence("guided_which_again") };
+            let query = crate::assistant::reply::shown_title(&typed);
+            // Nothing has begun yet, so there is no marker.
+            turn.say(question, &[("query", Value::Text(query))]);
+            turn.reply.memory.command = Some(command.clarifying("task_selection"));
+            Ok(())
         }
-        tasks.retain(|task| can_be_meant(task, command));
-        tasks.truncate(MOST_AT_ONCE);
-        let can_be_many =
-            command.intent == CommandIntent::DeleteTask || command.fields.status == Some(ChatStatus::Done);
-        Ok((tasks.len() > 1 && can_be_many).then_some(tasks))
-    }
-
-    /// Asks once about several tasks.
-    fn confirm_several(&mut self, mut command: Command, tasks: Vec<TaskView>) -> Step {
-        let is_delete = command.intent == CommandIntent::DeleteTask;
-        let (state, question) = if is_delete {
-            (FlowState::DeleteConfirm, Sentence("guided_confirm_delete_many"))
-        } else {
-            (FlowState::UpdateConfirm, Sentence("guided_confirm_complete_many"))
-        };
-        let count = Value::Text(tasks.len().to_string());
-        let task_ids = tasks.iter().map(|task| task.task_id).collect();
-        command.target = Some(TaskRef { task_ids, ..TaskRef::default() });
-        self.wait_in(state, command.now_missing("confirmation"), question, &[("count", count)]);
-        Ok(())
-    }
-
-    /// Returns the task that the text names by its id or number.
-    async fn named_task(&mut self, text: &str) -> Step<Option<TaskView>> {
-        if let Some(task_id) = reference::explicit_id(text) {
-            return self.task_by_id(task_id).await;
+        [only] => go_on_with(turn, command, &only.clone()).await,
+        several => {
+            let options: Vec<TaskView> = several.iter().take(MOST_OPTIONS).cloned().collect();
+            ask_to_select(turn, command, &options, ReplySentence("guided_several"));
+            Ok(())
         }
-        match reference::explicit_numbers(text).first() {
-            Some(number) => self.task_by_number(*number).await,
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the tasks with exactly this title, apart from case and blanks.
-    async fn exactly_titled(&mut self, title: &str) -> Step<Vec<TaskView>> {
-        let key = title_key(title);
-        if key.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut tasks = self.find_by_title(title, ListedStatus::All).await?;
-        tasks.retain(|task| title_key(&task.title) == key);
-        tasks.sort_by_key(|task| task.number);
-        Ok(tasks)
-    }
-
-    /// Lists tasks to choose from.
-    pub(super) fn ask_to_select(&mut self, command: Command, options: &[TaskView], question: Sentence) {
-        let state = if command.intent == CommandIntent::DeleteTask || self.is_deleting() {
-            FlowState::DeleteSelect
-        } else {
-            FlowState::UpdateSelect
-        };
-        self.wait_in(state, command.clarifying("task_selection"), question, &[]);
-        let lines = number_options(options, |task| match task.number {
-            Some(number) => format!("{}, #{number}", task.task_id),
-            None => task.task_id.to_string(),
-        });
-        self.say_lines(&lines);
-        self.reply.memory.options = options.iter().map(|task| task.task_id).collect();
-    }
-
-    /// Returns whether the flow that is continued deletes.
-    fn is_deleting(&self) -> bool {
-        FlowState::of_history(self.request.history.messages()) == Some(FlowState::DeleteSelect)
-    }
-
-    /// Takes the message as a choice: a number from the list, or the id, number or exact title of an option.
-    pub(super) async fn take_selection(&mut self, state: FlowState, command: Command) -> Step {
-        let mut options = Vec::new();
-        for task_id in self.request.history.last().options.clone() {
-            options.extend(self.task_by_id(task_id).await?);
-        }
-        let intent =
-            if state == FlowState::DeleteSelect { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
-        match choose(&self.message, &options) {
-            Some(task) => self.go_on_with(Command { intent, ..command }, &task).await,
-            None => {
-                self.ask_to_select(command, &options, Sentence("guided_several_again"));
-                Ok(())
-            }
-        }
-    }
-
-    /// Goes on with the task that was identified: confirms a deletion, or asks what to change.
-    pub(super) async fn go_on_with(&mut self, command: Command, task: &TaskView) -> Step {
-        let mut command = command.about(task);
-        self.reply.mentioned = Some(task.task_id);
-        let title = Value::Title(&task.title);
-        if command.intent == CommandIntent::DeleteTask {
-            let command = command.now_missing("confirmation");
-            self.wait_in(FlowState::DeleteConfirm, command, Sentence("guided_confirm_delete"), &[("title", title)]);
-            return Ok(());
-        }
-        command.intent = CommandIntent::UpdateTask;
-        if let Some(status) = command.fields.status {
-            return self.confirm_status(command, task, status);
-        }
-        let command = command.now_missing("field_selection");
-        self.wait_in(FlowState::UpdateWhichField, command, Sentence("guided_field"), &[("title", title)]);
-        Ok(())
     }
 }
 
+/// Returns the tasks if the text names more than one: "#1 and #2", "all tasks".
+async fn several_named<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    text: &str,
+    command: &ChatCommand,
+) -> Step<Option<Vec<TaskView>>> {
+    let numbers = reference::explicit_numbers(text);
+    let mut tasks = Vec::new();
+    if numbers.len() > 1 {
+        for number in numbers {
+            tasks.extend(turn.task_by_number(number).await?);
+        }
+    } else if let Reference::Every(_) = Reference::parse(text) {
+        for page in 0.. {
+            let (more, total) = turn.listed(ToolCall::ListTasks { status: ListedStatus::Pending, page }).await?;
+            let is_empty = more.is_empty();
+            tasks.extend(more);
+            if is_empty || tasks.len() as u64 >= total || tasks.len() >= MOST_AT_ONCE {
+                break;
+            }
+        }
+    }
+    tasks.retain(|task| can_be_meant(task, command));
+    tasks.truncate(MOST_AT_ONCE);
+    let can_be_many = command.intent == CommandIntent::DeleteTask || command.fields.status == Some(ChatStatus::Done);
+    Ok((tasks.len() > 1 && can_be_many).then_some(tasks))
+}
+
+/// Asks once about several tasks.
+fn confirm_several<T: TaskTools>(turn: &mut ChatTurn<'_, T>, mut command: ChatCommand, tasks: Vec<TaskView>) -> Step {
+    let is_delete = command.intent == CommandIntent::DeleteTask;
+    let (state, question) = if is_delete {
+        (FlowState::DeleteConfirm, ReplySentence("guided_confirm_delete_many"))
+    } else {
+        (FlowState::UpdateConfirm, ReplySentence("guided_confirm_complete_many"))
+    };
+    let count = Value::Text(tasks.len().to_string());
+    let task_ids = tasks.iter().map(|task| task.task_id).collect();
+    command.target = Some(TaskRef { task_ids, ..TaskRef::default() });
+    wait_in(turn, state, command.now_missing("confirmation"), question, &[("count", count)]);
+    Ok(())
+}
+
+/// Returns the task that the text names by its id or number.
+async fn named_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, text: &str) -> Step<Option<TaskView>> {
+    if let Some(task_id) = reference::explicit_id(text) {
+        return turn.task_by_id(task_id).await;
+    }
+    match reference::explicit_numbers(text).first() {
+        Some(number) => turn.task_by_number(*number).await,
+        None => Ok(None),
+    }
+}
+
+/// Returns the tasks with exactly this title, apart from case and blanks.
+async fn exactly_titled<T: TaskTools>(turn: &mut ChatTurn<'_, T>, title: &str) -> Step<Vec<TaskView>> {
+    let key = title_key(title);
+    if key.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut tasks = turn.find_by_title(title, ListedStatus::All).await?;
+    tasks.retain(|task| title_key(&task.title) == key);
+    tasks.sort_by_key(|task| task.number);
+    Ok(tasks)
+}
+
+/// Lists tasks to choose from.
+fn ask_to_select<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    command: ChatCommand,
+    options: &[TaskView],
+    question: ReplySentence,
+) {
+    let state = if command.intent == CommandIntent::DeleteTask || is_deleting(turn) {
+        FlowState::DeleteSelect
+    } else {
+        FlowState::UpdateSelect
+    };
+    wait_in(turn, state, command.clarifying("task_selection"), question, &[]);
+    let lines = number_options(options, |task| match task.number {
+        Some(number) => format!("{}, #{number}", task.task_id),
+        None => task.task_id.to_string(),
+    });
+    turn.say_lines(&lines);
+    turn.reply.memory.options = options.iter().map(|task| task.task_id).collect();
+}
+
+/// Returns whether the flow that is continued deletes.
+fn is_deleting<T: TaskTools>(turn: &ChatTurn<'_, T>) -> bool {
+    FlowState::of_history(turn.request.history.messages()) == Some(FlowState::DeleteSelect)
+}
+
+/// Takes the message as a choice: a number from the list, or the id, number or exact title of an option.
+pub(in crate::assistant) async fn take_selection<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    state: FlowState,
+    command: ChatCommand,
+) -> Step {
+    let mut options = Vec::new();
+    for task_id in turn.request.history.last().options.clone() {
+        options.extend(turn.task_by_id(task_id).await?);
+    }
+    let intent = if state == FlowState::DeleteSelect { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
+    match choose(&turn.message, &options) {
+        Some(task) => go_on_with(turn, ChatCommand { intent, ..command }, &task).await,
+        None => {
+            ask_to_select(turn, command, &options, ReplySentence("guided_several_again"));
+            Ok(())
+        }
+    }
+}
+
+/// Goes on with the task that was identified: confirms a deletion, or asks what to change.
+async fn go_on_with<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: ChatCommand, task: &TaskView) -> Step {
+    let mut command = command.about(task);
+    turn.reply.mentioned = Some(task.task_id);
+    let title = Value::Title(&task.title);
+    if command.intent == CommandIntent::DeleteTask {
+        let command = command.now_missing("confirmation");
+        wait_in(turn, FlowState::DeleteConfirm, command, ReplySentence("guided_confirm_delete"), &[("title", title)]);
+        return Ok(());
+    }
+    command.intent = CommandIntent::UpdateTask;
+    if let Some(status) = command.fields.status {
+        return confirm_status(turn, command, task, status);
+    }
+    let command = command.now_missing("field_selection");
+    wait_in(turn, FlowState::UpdateWhichField, command, ReplySentence("guided_field"), &[("title", title)]);
+    Ok(())
+}
+
 /// Returns whether a task can be what a command is about: a completed one can be reopened, and not be deleted or completed.
-fn can_be_meant(task: &TaskView, command: &Command) -> bool {
+fn can_be_meant(task: &TaskView, command: &ChatCommand) -> bool {
     let needs_open = command.intent == CommandIntent::DeleteTask || command.fields.status == Some(ChatStatus::Done);
     task.status != TaskStatus::Cancelled && !(needs_open && task.status == TaskStatus::Done)
 }
@@ -185,13 +201,14 @@ fn title_readings(text: &str) -> Vec<String> {
     let text = text.trim();
     let mut readings = vec![text.to_owned(), unquote(trim_punctuation(text)).to_owned()];
     let mut rest = trim_punctuation(text);
-    while let Some(shorter) =
-        [WordList("article"), WordList("task_word"), WordList("named")].iter().find_map(|list| list.strip_start(rest))
+    while let Some(shorter) = [PhraseList("article"), PhraseList("task_word"), PhraseList("named")]
+        .iter()
+        .find_map(|list| list.strip_start(rest))
     {
         rest = shorter;
         readings.push(unquote(rest).to_owned());
     }
-    for list in [WordList("as_done"), WordList("from_list"), WordList("task_word")] {
+    for list in [PhraseList("as_done"), PhraseList("from_list"), PhraseList("task_word")] {
         if let Some(shorter) = list.strip_end(rest) {
             readings.push(unquote(shorter).to_owned());
         }

@@ -9,16 +9,20 @@ mod modify;
 mod start;
 
 use super::{
-    command::{Command, CommandIntent},
+    command::{ChatCommand, CommandIntent},
     direct::is_agreement,
     intent::Intent,
     marker::FlowState,
     phrase::{fold, words},
-    reply::{Sentence, Value},
+    reply::{ReplySentence, Value},
     tool::TaskTools,
-    turn::{Step, Stopped, Turn},
-    vocabulary::WordList,
+    turn::{ChatTurn, Step, Stopped},
+    vocabulary::PhraseList,
 };
+use crate::assistant::guided::create::{add_collected, take_deadline, take_priority, take_title};
+use crate::assistant::guided::identify::take_selection;
+use crate::assistant::guided::start::begin_flow;
+use crate::assistant::guidedify::{change_collected, take_field, take_value};
 
 /// What an answer to "are you sure?" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,109 +37,110 @@ enum Confirmation {
 /// Reads an answer to a confirmation. A yes beside a negation or among other words is none.
 fn read_confirmation(message: &str) -> Confirmation {
     let folded = fold(message);
-    if WordList("no").is(&folded) {
+    if PhraseList("no").is(&folded) {
         return Confirmation::Refused;
     }
-    let has_yes = words(&folded).any(|word| WordList("yes").is(word));
-    if has_yes && !WordList("negation").is_in(&folded) && is_agreement(message) {
+    let has_yes = words(&folded).any(|word| PhraseList("yes").is(word));
+    if has_yes && !PhraseList("negation").is_in(&folded) && is_agreement(message) {
         Confirmation::Confirmed
     } else {
         Confirmation::Unclear
     }
 }
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Continues the active flow, or begins one.
-    pub(super) async fn answer_guided(&mut self) {
-        // A step that stopped has said why.
-        let _stopped: Step = self.try_answer_guided().await;
-    }
+/// Continues the active flow, or begins one.
+pub(in crate::assistant) async fn answer_guided<T: TaskTools>(turn: &mut ChatTurn<'_, T>) {
+    // A step that stopped has said why.
+    let _stopped: Step = try_answer_guided(turn).await;
+}
 
-    async fn try_answer_guided(&mut self) -> Step {
-        let state = FlowState::of_history(self.request.history.messages());
-        // A state without its command cannot go on; then the message is taken as a new one.
-        let Some((state, command)) = state.zip(self.request.history.last().command.clone()) else {
-            return self.begin_flow().await;
-        };
-        self.reply.intent = intent_of(state, &command);
-        if WordList("cancel").is(&self.message) {
-            self.say(Sentence("cancelled"), &[]);
-            self.reply.memory.command = Some(reset(state));
-            return Ok(());
-        }
-        match state {
-            FlowState::CreateTitle => self.take_title(command),
-            FlowState::CreatePriority => self.take_priority(command),
-            FlowState::CreateDeadline => return self.take_deadline(command).await,
-            FlowState::DeleteSelect | FlowState::UpdateSelect => return self.take_selection(state, command).await,
-            FlowState::DeleteConfirm | FlowState::UpdateConfirm => return self.take_confirmation(state, command).await,
-            FlowState::UpdateWhichField => self.take_field(command),
-            FlowState::UpdateValue(field) => return self.take_value(field, command).await,
-        }
-        Ok(())
+async fn try_answer_guided<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step {
+    let state = FlowState::of_history(turn.request.history.messages());
+    // A state without its command cannot go on; then the message is taken as a new one.
+    let Some((state, command)) = state.zip(turn.request.history.last().command.clone()) else {
+        return begin_flow(turn).await;
+    };
+    turn.reply.intent = intent_of(state, &command);
+    if PhraseList("cancel").is(&turn.message) {
+        turn.say(ReplySentence("cancelled"), &[]);
+        turn.reply.memory.command = Some(reset(state));
+        return Ok(());
     }
-
-    /// Asks something, and waits for the answer in this state.
-    fn wait_in(&mut self, state: FlowState, command: Command, question: Sentence, values: &[(&str, Value<'_>)]) {
-        self.say(question, values);
-        self.reply.state = Some(state);
-        self.reply.memory.command = Some(command);
+    match state {
+        FlowState::CreateTitle => take_title(turn, command),
+        FlowState::CreatePriority => take_priority(turn, command),
+        FlowState::CreateDeadline => return take_deadline(turn, command).await,
+        FlowState::DeleteSelect | FlowState::UpdateSelect => return take_selection(turn, state, command).await,
+        FlowState::DeleteConfirm | FlowState::UpdateConfirm => return take_confirmation(turn, state, command).await,
+        FlowState::UpdateWhichField => take_field(turn, command),
+        FlowState::UpdateValue(field) => return take_value(turn, field, command).await,
     }
+    Ok(())
+}
 
-    async fn take_confirmation(&mut self, state: FlowState, command: Command) -> Step {
-        match read_confirmation(&self.message) {
-            Confirmation::Refused => {
-                self.say(Sentence("guided_refused"), &[]);
-                self.reply.memory.command = Some(reset(state));
-                Ok(())
-            }
-            Confirmation::Unclear => {
-                let options = self.request.history.last().options.clone();
-                self.reply.memory.options = options;
-                self.wait_in(state, command.clarifying("confirmation"), Sentence("guided_confirm_again"), &[]);
-                Ok(())
-            }
-            Confirmation::Confirmed => {
-                let intent = if state == FlowState::DeleteConfirm {
-                    CommandIntent::DeleteTask
-                } else {
-                    CommandIntent::UpdateTask
-                };
-                let command = command.into_ready(intent);
-                self.reply.memory.command = Some(command.clone());
-                self.execute(&command).await
-            }
+/// Asks something, and waits for the answer in this state.
+pub(in crate::assistant) fn wait_in<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    state: FlowState,
+    command: ChatCommand,
+    question: ReplySentence,
+    values: &[(&str, Value<'_>)],
+) {
+    turn.say(question, values);
+    turn.reply.state = Some(state);
+    turn.reply.memory.command = Some(command);
+}
+
+async fn take_confirmation<T: TaskTools>(turn: &mut ChatTurn<'_, T>, state: FlowState, command: ChatCommand) -> Step {
+    match read_confirmation(&turn.message) {
+        Confirmation::Refused => {
+            turn.say(ReplySentence("guided_refused"), &[]);
+            turn.reply.memory.command = Some(reset(state));
+            Ok(())
+        }
+        Confirmation::Unclear => {
+            let options = turn.request.history.last().options.clone();
+            turn.reply.memory.options = options;
+            wait_in(turn, state, command.clarifying("confirmation"), ReplySentence("guided_confirm_again"), &[]);
+            Ok(())
+        }
+        Confirmation::Confirmed => {
+            let intent =
+                if state == FlowState::DeleteConfirm { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
+            let command = command.into_ready(intent);
+            turn.reply.memory.command = Some(command.clone());
+            execute(turn, &command).await
         }
     }
+}
 
-    /// Carries a command out, if it is ready.
-    async fn execute(&mut self, command: &Command) -> Step {
-        if !command.is_executable() {
-            return Err(Stopped);
-        }
-        match command.intent {
-            CommandIntent::AddTask => self.add_collected(command).await,
-            CommandIntent::DeleteTask | CommandIntent::UpdateTask => self.change_collected(command).await,
-            CommandIntent::CompleteTask | CommandIntent::ListTasks | CommandIntent::Clarify => Err(Stopped),
-        }
+/// Carries a command out, if it is ready.
+pub(in crate::assistant) async fn execute<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatCommand) -> Step {
+    if !command.is_executable() {
+        return Err(Stopped);
+    }
+    match command.intent {
+        CommandIntent::AddTask => add_collected(turn, command).await,
+        CommandIntent::DeleteTask | CommandIntent::UpdateTask => change_collected(turn, command).await,
+        CommandIntent::CompleteTask | CommandIntent::ListTasks | CommandIntent::Clarify => Err(Stopped),
     }
 }
 
 /// Returns the command of a flow that has ended without doing anything: whatever it had collected is missing again.
-fn reset(state: FlowState) -> Command {
+fn reset(state: FlowState) -> ChatCommand {
     match state {
         FlowState::CreateTitle | FlowState::CreatePriority | FlowState::CreateDeadline => {
-            Command::asking(CommandIntent::AddTask, "title")
+            ChatCommand::asking(CommandIntent::AddTask, "title")
         }
         FlowState::DeleteSelect | FlowState::DeleteConfirm => {
-            Command::asking(CommandIntent::DeleteTask, "task_selection")
+            ChatCommand::asking(CommandIntent::DeleteTask, "task_selection")
         }
-        _ => Command::asking(CommandIntent::UpdateTask, "task_selection"),
+        _ => ChatCommand::asking(CommandIntent::UpdateTask, "task_selection"),
     }
 }
 
 /// Returns the intent that a flow carries out.
-fn intent_of(state: FlowState, command: &Command) -> Intent {
+fn intent_of(state: FlowState, command: &ChatCommand) -> Intent {
     match state {
         FlowState::CreateTitle | FlowState::CreatePriority | FlowState::CreateDeadline => Intent::Create,
         FlowState::DeleteSelect | FlowState::DeleteConfirm => Intent::Delete,

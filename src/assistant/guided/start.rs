@@ -1,71 +1,72 @@
 //! The beginning of a flow, by keywords only, and what the guided profile answers without one.
 
+use crate::assistant::direct::list::show_list;
+use crate::assistant::direct::phrases::answer_common_phrase;
+use crate::assistant::direct::{classify, say_unclear};
+use crate::assistant::guided::create::begin_create;
+use crate::assistant::guided::identify::identify;
 use crate::assistant::{
-    command::{ChatStatus, Command, CommandIntent},
+    command::{ChatCommand, ChatStatus, CommandIntent},
     direct::read_list_status,
     intent::{Evidence, Intent},
     phrase::trim_punctuation,
-    reply::Sentence,
+    reply::ReplySentence,
     tool::TaskTools,
-    turn::{Step, Turn},
-    vocabulary::WordList,
+    turn::{ChatTurn, Step},
+    vocabulary::PhraseList,
 };
 
 /// The keywords of each flow. They are read at the beginning of a message, where its verb stands.
-const FLOWS: [(WordList, Intent); 4] = [
-    (WordList("flow_create"), Intent::Create),
-    (WordList("flow_delete"), Intent::Delete),
-    (WordList("flow_update"), Intent::Update),
-    (WordList("flow_complete"), Intent::Complete),
+const FLOWS: [(PhraseList, Intent); 4] = [
+    (PhraseList("flow_create"), Intent::Create),
+    (PhraseList("flow_delete"), Intent::Delete),
+    (PhraseList("flow_update"), Intent::Update),
+    (PhraseList("flow_complete"), Intent::Complete),
 ];
 
-impl<T: TaskTools> Turn<'_, T> {
-    /// Answers a message while no flow is active.
-    pub(super) async fn begin_flow(&mut self) -> Step {
-        if WordList("cancel").is(&self.message) {
-            self.say(Sentence("nothing_to_cancel"), &[]);
-            return Ok(());
-        }
-        if self.answer_common_phrase().await? {
-            return Ok(());
-        }
-        let reading = self.classify();
-        let evident = reading.clauses.iter().find(|clause| clause.evidence == Evidence::Keyword);
-        let evident =
-            evident.map(|clause| (clause.intent, self.message.get(clause.rest.clone()).unwrap_or_default().to_owned()));
-        let is_question = matches!(reading.intent, Intent::Help | Intent::List | Intent::Greeting);
-        let keyword = if is_question { None } else { find_keyword(&self.message) };
-        let (intent, rest) = keyword.or(evident).unwrap_or((reading.intent, String::new()));
-        self.reply.intent = intent;
-        match intent {
-            Intent::Create if self.is_keyword_evident(&reading) => self.begin_create(),
-            Intent::Delete => {
-                return self.identify(Command::asking(CommandIntent::DeleteTask, "task_selection"), &rest).await;
-            }
-            Intent::Update => {
-                return self.identify(Command::asking(CommandIntent::UpdateTask, "task_selection"), &rest).await;
-            }
-            Intent::Complete => {
-                let mut command = Command::asking(CommandIntent::UpdateTask, "task_selection");
-                command.fields.status = Some(ChatStatus::Done);
-                return self.identify(command, &rest).await;
-            }
-            Intent::List => return self.show_list(read_list_status(&self.message), 0).await,
-            Intent::Help => self.say(Sentence("help"), &[]),
-            Intent::Greeting => self.say(Sentence("greeting"), &[]),
-            Intent::Create | Intent::Unclear => return Err(self.say_unclear()),
-        }
-        Ok(())
+/// Answers a message while no flow is active.
+pub(in crate::assistant) async fn begin_flow<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step {
+    if PhraseList("cancel").is(&turn.message) {
+        turn.say(ReplySentence("nothing_to_cancel"), &[]);
+        return Ok(());
     }
+    if answer_common_phrase(turn).await? {
+        return Ok(());
+    }
+    let reading = classify(turn);
+    let evident = reading.clauses.iter().find(|clause| clause.evidence == Evidence::Keyword);
+    let evident =
+        evident.map(|clause| (clause.intent, turn.message.get(clause.rest.clone()).unwrap_or_default().to_owned()));
+    let is_question = matches!(reading.intent, Intent::Help | Intent::List | Intent::Greeting);
+    let keyword = if is_question { None } else { find_keyword(&turn.message) };
+    let (intent, rest) = keyword.or(evident).unwrap_or((reading.intent, String::new()));
+    turn.reply.intent = intent;
+    match intent {
+        Intent::Create if is_keyword_evident(turn, &reading) => begin_create(turn),
+        Intent::Delete => {
+            return identify(turn, ChatCommand::asking(CommandIntent::DeleteTask, "task_selection"), &rest).await;
+        }
+        Intent::Update => {
+            return identify(turn, ChatCommand::asking(CommandIntent::UpdateTask, "task_selection"), &rest).await;
+        }
+        Intent::Complete => {
+            let mut command = ChatCommand::asking(CommandIntent::UpdateTask, "task_selection");
+            command.fields.status = Some(ChatStatus::Done);
+            return identify(turn, command, &rest).await;
+        }
+        Intent::List => return show_list(turn, read_list_status(&turn.message), 0).await,
+        Intent::Help => turn.say(ReplySentence("help"), &[]),
+        Intent::Greeting => turn.say(ReplySentence("greeting"), &[]),
+        Intent::Create | Intent::Unclear => return Err(say_unclear(turn)),
+    }
+    Ok(())
+}
 
-    /// Returns whether a keyword asks for a new task. A bare imperative such as "Buy milk" does not begin a flow.
-    fn is_keyword_evident(&self, reading: &crate::assistant::intent::IntentReading) -> bool {
-        let is_evident = reading
-            .clauses
-            .iter()
-            .any(|clause| clause.intent == Intent::Create && clause.evidence == Evidence::Keyword);
-        is_evident || find_keyword(&self.message).is_some_and(|(intent, _)| intent == Intent::Create)
-    }
+/// Returns whether a keyword asks for a new task. A bare imperative such as "Buy milk" does not begin a flow.
+fn is_keyword_evident<T: TaskTools>(turn: &ChatTurn<'_, T>, reading: &crate::assistant::intent::IntentReading) -> bool {
+    let is_evident =
+        reading.clauses.iter().any(|clause| clause.intent == Intent::Create && clause.evidence == Evidence::Keyword);
+    is_evident || find_keyword(&turn.message).is_some_and(|(intent, _)| intent == Intent::Create)
 }
 
 /// Returns the flow whose keyword stands at the beginning of the message, apart from courtesies, with what follows it.
@@ -76,7 +77,7 @@ fn find_keyword(message: &str) -> Option<(Intent, String)> {
         if found.is_some() {
             return found;
         }
-        rest = WordList("flow_lead").strip_start(rest)?;
+        rest = PhraseList("flow_lead").strip_start(rest)?;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbered lists of tasks.
 
-use super::{ReplyText, Sentence, Value, format_deadline};
+use super::{ReplySentence, ReplyText, Value, format_deadline};
 use crate::{
     assistant::{ChatLanguage, tool::TaskView},
     model::TaskStatus,
@@ -26,7 +26,7 @@ pub(in crate::assistant) fn number_tasks(
         if let Some(deadline) = task.deadline.as_deref().filter(|_| !task.status.is_terminal()) {
             line.push(" ");
             let when = Value::Text(format_deadline(language, deadline, zone));
-            line.join("", &Sentence("due_suffix").say(language, &[("when", when)]));
+            line.join("", &ReplySentence("due_suffix").say(language, &[("when", when)]));
         }
         lines.join("\n", &line);
     }

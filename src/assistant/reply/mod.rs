@@ -30,7 +30,7 @@ fn parse_sentences(text: &'static str) -> Sentences {
 
 /// The name of a sentence, as it stands in the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sentence(pub(super) &'static str);
+pub(super) struct ReplySentence(pub(super) &'static str);
 
 /// A value that takes the place of a name in braces.
 pub(super) enum Value<'a> {
@@ -39,7 +39,7 @@ pub(super) enum Value<'a> {
     Text(String),
 }
 
-impl Sentence {
+impl ReplySentence {
     /// Returns the variation of the sentence with this number, counted around.
     fn template(self, language: ChatLanguage, variation: usize) -> &'static str {
         let sentences = match language {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn every_sentence_that_the_code_names_exists() {
         let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/assistant"))];
-        let pattern = regex::Regex::new(r#"Sentence\("([a-z_]+)"\)"#).unwrap();
+        let pattern = regex::Regex::new(r#"ReplySentence\("([a-z_]+)"\)"#).unwrap();
         let mut named = BTreeSet::new();
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap() {
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_title_is_shown_safely_and_with_a_capital() {
-        let said = Sentence("created").say(ChatLanguage::English, &[("title", Value::Title("buy [[STATE:X]] milk"))]);
+        let said =
+            ReplySentence("created").say(ChatLanguage::English, &[("title", Value::Title("buy [[STATE:X]] milk"))]);
         assert_eq!(said.plain(), "I've added 'Buy [ [STATE:X]] milk' to your list.");
         assert_eq!(said.isolated(), "I've added '\u{2068}Buy [ [STATE:X]] milk\u{2069}' to your list.");
     }

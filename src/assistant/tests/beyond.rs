@@ -32,7 +32,10 @@ fn a_date_in_words_is_understood_and_repeated() {
     let reply = chat.say("change the deadline of task 1 to tomorrow");
     assert_eq!(reply, "I've updated 'Call the dentist on Friday': it's due Tue 17 Nov 2026.");
     let reply = chat.turn("remind me to call mom tomorrow at 9:00");
-    assert_eq!(reply.text.plain(), "I've added 'Call mom tomorrow at 9:00' to your list and will remind you Tue 17 Nov 2026 at 09:00.");
+    assert_eq!(
+        reply.text.plain(),
+        "I've added 'Call mom tomorrow at 9:00' to your list and will remind you Tue 17 Nov 2026 at 09:00."
+    );
     assert!(reply.tools.iter().any(|record| matches!(&record.call, ToolCall::AddTask { remind: Some(_), .. })));
 }
 
@@ -85,7 +88,10 @@ fn long_lists_come_in_pages() {
     let titles: Vec<String> = (1..=45).map(|number| format!("Errand {number}")).collect();
     let mut chat = Conversation::direct(&titles.iter().map(String::as_str).collect::<Vec<_>>());
     let first = chat.say("show my tasks");
-    assert!(first.contains("\n20. Errand 20\n") && first.ends_with("Showing 1 to 20 of 45. Say \"more\" to see the next ones."));
+    assert!(
+        first.contains("\n20. Errand 20\n")
+            && first.ends_with("Showing 1 to 20 of 45. Say \"more\" to see the next ones.")
+    );
     let second = chat.say("more");
     assert!(second.contains("21. Errand 21") && second.contains("40. Errand 40"), "{second}");
     assert_eq!(chat.say("delete the last one"), "I've deleted 'Errand 40' from your list.");
@@ -101,7 +107,11 @@ fn hebrew_is_spoken_as_well() {
     assert!(list.starts_with("אלה המשימות הפתוחות שלך:\n1. להתקשר לאמא"), "{list}");
     assert_eq!(chat.say("מחק את להתקשר לאמא"), "מחקתי את 'להתקשר לאמא' מהרשימה שלך.");
     assert_eq!(chat.say("בטל את הפעולה האחרונה"), "ביטלתי את השינוי: 'להתקשר לאמא' פתוחה שוב.");
-    assert_eq!(chat.say("show my tasks").lines().next(), Some("Here are all your tasks:"), "the language is that of the message");
+    assert_eq!(
+        chat.say("show my tasks").lines().next(),
+        Some("Here are all your tasks:"),
+        "the language is that of the message"
+    );
 }
 
 #[test]

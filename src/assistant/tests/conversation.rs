@@ -2,7 +2,9 @@
 
 use super::tasks_in_memory::TasksInMemory;
 use crate::{
-    assistant::{ChatReply, ChatRequest, FlowState, History, marker::without_marker, memory::CONTEXT_MESSAGES, respond},
+    assistant::{
+        ChatReply, ChatRequest, FlowState, History, marker::without_marker, memory::CONTEXT_MESSAGES, respond,
+    },
     model::{ChatMessageRow, ChatProfile, ChatRole, Instant, Me},
 };
 

@@ -90,7 +90,9 @@ fn error_4_multiple_matches_and_rule_2() {
 fn error_5_database_error() {
     let mut chat = Conversation::direct(&["Buy milk"]);
     chat.tasks.is_broken = true;
-    for message in ["Add buy groceries", "Show my tasks", "Delete task 1", "Complete buy milk", "undo", "why is task 1 low?"] {
+    for message in
+        ["Add buy groceries", "Show my tasks", "Delete task 1", "Complete buy milk", "undo", "why is task 1 low?"]
+    {
         let reply = chat.say(message);
         if message != "undo" {
             assert_eq!(reply, "Sorry, I encountered an issue. Please try again in a moment.", "{message}");
@@ -155,11 +157,17 @@ fn scenario_4_update_multiple_fields() {
 #[test]
 fn templates_created_completed_deleted_updated() {
     let mut chat = Conversation::direct(&["Call dad", "Old meeting notes", "Buy groceries"]);
-    assert_eq!(chat.say("Remember to call mom"), "Got it! 'Call mom' is now on your list. (You also have 'Call dad' pending.)");
+    assert_eq!(
+        chat.say("Remember to call mom"),
+        "Got it! 'Call mom' is now on your list. (You also have 'Call dad' pending.)"
+    );
     assert_eq!(chat.say("Done with task 3"), "Great job! I've marked 'Buy groceries' as complete.");
     assert_eq!(chat.say("Delete task 2"), "I've deleted 'Old meeting notes' from your list.");
     assert_eq!(chat.say("Change task 1 to call mom"), "I've updated 'Call mom'.");
-    assert_eq!(chat.say("Change the description of task 1 to ask about Sunday"), "I've updated task 1 with the new description.");
+    assert_eq!(
+        chat.say("Change the description of task 1 to ask about Sunday"),
+        "I've updated task 1 with the new description."
+    );
 }
 
 #[test]
@@ -170,7 +178,12 @@ fn greeting_and_help() {
         assert_eq!(chat.say(message), greeting, "{message}");
     }
     for message in ["What can you do?", "Help me", "How do I add a task?"] {
-        assert!(chat.say(message).starts_with("I can help you manage your tasks! Here's what you can say:\n• 'Add [task]' - Create a new task"), "{message}");
+        assert!(
+            chat.say(message).starts_with(
+                "I can help you manage your tasks! Here's what you can say:\n• 'Add [task]' - Create a new task"
+            ),
+            "{message}"
+        );
     }
     assert!(chat.tasks.tasks.is_empty(), "a question about adding adds nothing");
 }
@@ -299,7 +312,10 @@ fn a_title_that_no_task_has_shows_the_list() {
 #[test]
 fn behavior_1_and_3_remarks_and_nudges() {
     let mut chat = Conversation::direct(&["Buy groceries"]);
-    assert_eq!(chat.say("Add buy milk"), "I've added 'Buy milk' to your list. (You also have 'Buy groceries' pending.)");
+    assert_eq!(
+        chat.say("Add buy milk"),
+        "I've added 'Buy milk' to your list. (You also have 'Buy groceries' pending.)"
+    );
     chat.say("Add call the plumber");
     let third = chat.say("Add water the plants");
     assert!(third.ends_with("You now have 4 pending tasks. Ready to tackle one?"), "{third}");

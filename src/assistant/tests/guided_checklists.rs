@@ -115,7 +115,10 @@ fn delete_2_and_3_several_matches_are_listed_and_chosen_from() {
         assert_eq!(chat.turn(message).state, Some(FlowState::DeleteSelect), "{message} is no choice");
     }
     let reply = chat.turn("2");
-    assert_eq!((reply.state, reply.command().unwrap().intent), (Some(FlowState::DeleteConfirm), CommandIntent::DeleteTask));
+    assert_eq!(
+        (reply.state, reply.command().unwrap().intent),
+        (Some(FlowState::DeleteConfirm), CommandIntent::DeleteTask)
+    );
     chat.say("yes");
     assert_eq!(chat.tasks.status(2), TaskStatus::Cancelled);
     assert_eq!(chat.tasks.tasks.iter().filter(|task| task.status == TaskStatus::Cancelled).count(), 1);
@@ -166,7 +169,10 @@ fn delete_4_to_7_only_a_yes_deletes() {
 fn update_1_to_6_field_value_confirmation() {
     let mut chat = Conversation::guided(&["Buy milk"]);
     let reply = chat.turn("update Buy milk");
-    assert_eq!((reply.state, &reply.command().unwrap().missing_fields[..]), (Some(FlowState::UpdateWhichField), &["field_selection".to_owned()][..]));
+    assert_eq!(
+        (reply.state, &reply.command().unwrap().missing_fields[..]),
+        (Some(FlowState::UpdateWhichField), &["field_selection".to_owned()][..])
+    );
     assert_eq!(chat.turn("colour").state, Some(FlowState::UpdateWhichField));
     let reply = chat.turn("priority");
     assert_eq!(reply.state, Some(FlowState::UpdateValue(UpdateField::Priority)));
@@ -178,7 +184,11 @@ fn update_1_to_6_field_value_confirmation() {
     assert_eq!(chat.tasks.number(1).priority, Priority::Low, "nothing changes before the yes");
     let reply = chat.turn("yes");
     assert!(reply.command().unwrap().ready);
-    assert_eq!(serde_json::to_value(&reply.command().unwrap().fields).unwrap(), serde_json::json!({ "priority": "high" }), "only the changed field");
+    assert_eq!(
+        serde_json::to_value(&reply.command().unwrap().fields).unwrap(),
+        serde_json::json!({ "priority": "high" }),
+        "only the changed field"
+    );
     assert_eq!(chat.tasks.number(1).priority, Priority::High);
 }
 
@@ -187,7 +197,10 @@ fn update_2_and_3_several_matches() {
     let mut chat = Conversation::guided(&["Report", "report"]);
     assert_eq!(chat.turn("update report").state, Some(FlowState::UpdateSelect));
     let reply = chat.turn("2");
-    assert_eq!((reply.state, reply.command().unwrap().intent), (Some(FlowState::UpdateWhichField), CommandIntent::UpdateTask));
+    assert_eq!(
+        (reply.state, reply.command().unwrap().intent),
+        (Some(FlowState::UpdateWhichField), CommandIntent::UpdateTask)
+    );
     for message in ["title", "Final report", "ok"] {
         chat.say(message);
     }
@@ -204,7 +217,10 @@ fn update_7_to_9_refusals_and_wrong_values() {
     assert_eq!(chat.turn("כמעט").state, Some(FlowState::UpdateValue(UpdateField::Status)), "no status is invented");
     assert_eq!(chat.turn("בוצע").state, Some(FlowState::UpdateConfirm));
     let reply = chat.turn("wait");
-    assert_eq!((reply.state, reply.command().unwrap().intent), (Some(FlowState::UpdateConfirm), CommandIntent::Clarify));
+    assert_eq!(
+        (reply.state, reply.command().unwrap().intent),
+        (Some(FlowState::UpdateConfirm), CommandIntent::Clarify)
+    );
     assert!(!chat.turn("not ok").command().unwrap().ready);
     assert_eq!(chat.tasks.status(1), TaskStatus::Ready);
     chat.say("כן");

@@ -7,18 +7,86 @@ use proptest::{
 
 use super::conversation::Conversation;
 use crate::{
-    assistant::{ChatLanguage, ChatReply, Command, CommandIntent, FlowState, ToolCall, UpdateField},
+    assistant::{ChatCommand, ChatLanguage, ChatReply, CommandIntent, FlowState, ToolCall, UpdateField},
     model::{ChatProfile, TaskStatus},
 };
 
 const MESSAGES: &[&str] = &[
-    "add task", "create", "new task", "delete buy milk", "delete report", "remove #2", "update report", "change buy milk",
-    "modify #1", "complete buy milk", "yes", "ok", "confirm", "no", "not ok", "wait", "what?", "cancel", "stop", "never mind",
-    "1", "2", "5", "9", "title", "priority", "deadline", "status", "high", "urgent", "low", "done", "open", "in progress",
-    "2026-12-01", "2026-02-30", "tomorrow", "none", "skip", "Buy milk", "report", "show my tasks", "help", "hello", "undo",
-    "תוסיף משימה", "משימה חדשה", "מחק את report", "עדכן את Buy milk", "סיים את Buy milk", "כן", "אוקיי", "אישור", "לא",
-    "לא אוקיי", "בטל", "עזוב", "לא משנה", "מה?", "גבוהה", "דחופה", "כותרת", "עדיפות", "תאריך יעד", "סטטוס", "בוצע", "בביצוע",
-    "אין", "קנה לחם", "הצג את המשימות", "[[STATE:DELETE:ASK_CONFIRMATION]]", "x\n[[STATE:CREATE:ASK_TITLE]]", "", " ", "\u{202e}yes",
+    "add task",
+    "create",
+    "new task",
+    "delete buy milk",
+    "delete report",
+    "remove #2",
+    "update report",
+    "change buy milk",
+    "modify #1",
+    "complete buy milk",
+    "yes",
+    "ok",
+    "confirm",
+    "no",
+    "not ok",
+    "wait",
+    "what?",
+    "cancel",
+    "stop",
+    "never mind",
+    "1",
+    "2",
+    "5",
+    "9",
+    "title",
+    "priority",
+    "deadline",
+    "status",
+    "high",
+    "urgent",
+    "low",
+    "done",
+    "open",
+    "in progress",
+    "2026-12-01",
+    "2026-02-30",
+    "tomorrow",
+    "none",
+    "skip",
+    "Buy milk",
+    "report",
+    "show my tasks",
+    "help",
+    "hello",
+    "undo",
+    "תוסיף משימה",
+    "משימה חדשה",
+    "מחק את report",
+    "עדכן את Buy milk",
+    "סיים את Buy milk",
+    "כן",
+    "אוקיי",
+    "אישור",
+    "לא",
+    "לא אוקיי",
+    "בטל",
+    "עזוב",
+    "לא משנה",
+    "מה?",
+    "גבוהה",
+    "דחופה",
+    "כותרת",
+    "עדיפות",
+    "תאריך יעד",
+    "סטטוס",
+    "בוצע",
+    "בביצוע",
+    "אין",
+    "קנה לחם",
+    "הצג את המשימות",
+    "[[STATE:DELETE:ASK_CONFIRMATION]]",
+    "x\n[[STATE:CREATE:ASK_TITLE]]",
+    "",
+    " ",
+    "\u{202e}yes",
 ];
 
 fn message() -> impl Strategy<Value = String> {
@@ -33,8 +101,8 @@ fn message() -> impl Strategy<Value = String> {
 /// The next states that the specification allows after each state, apart from ending the flow.
 fn successors(state: FlowState) -> Vec<FlowState> {
     use FlowState::{
-        CreateDeadline, CreatePriority, CreateTitle, DeleteConfirm, DeleteSelect, UpdateConfirm, UpdateSelect, UpdateValue,
-        UpdateWhichField,
+        CreateDeadline, CreatePriority, CreateTitle, DeleteConfirm, DeleteSelect, UpdateConfirm, UpdateSelect,
+        UpdateValue, UpdateWhichField,
     };
     match state {
         CreateTitle => vec![CreateTitle, CreatePriority],
@@ -72,7 +140,13 @@ fn is_global_cancel(message: &str) -> bool {
     ["cancel", "stop", "never mind", "בטל", "עזוב", "לא משנה"].contains(&message.trim().to_lowercase().as_str())
 }
 
-fn check_turn(before: Option<FlowState>, known: Option<&Command>, message: &str, reply: &ChatReply, raw: &str) -> Result<(), TestCaseError> {
+fn check_turn(
+    before: Option<FlowState>,
+    known: Option<&ChatCommand>,
+    message: &str,
+    reply: &ChatReply,
+    raw: &str,
+) -> Result<(), TestCaseError> {
     // 1: the state is the marker in the newest reply.
     prop_assert_eq!(raw.lines().next_back().is_some_and(|line| line.starts_with("[[STATE:")), reply.state.is_some());
     // 2: an active flow goes on along its edges, or ends.
@@ -86,7 +160,10 @@ fn check_turn(before: Option<FlowState>, known: Option<&Command>, message: &str,
         // 4: nothing is executed that is not ready.
         let has_changed = reply.tools.iter().any(|record| is_change(&record.call));
         let is_undo = message == "undo";
-        prop_assert!(!has_changed || is_undo || (command.ready && command.intent != CommandIntent::Clarify), "{command:?}");
+        prop_assert!(
+            !has_changed || is_undo || (command.ready && command.intent != CommandIntent::Clarify),
+            "{command:?}"
+        );
     }
     // 5: there is one marker at most, the last line of what is stored; the reply shows none.
     prop_assert!(!reply.text.plain().contains("[[STATE:"));
@@ -121,7 +198,7 @@ fn check_turn(before: Option<FlowState>, known: Option<&Command>, message: &str,
 fn check_conversation(messages: &[String], profile: ChatProfile) -> Result<(), TestCaseError> {
     let mut chat = Conversation::guided(&["Buy milk", "Report", "report"]);
     chat.profile = profile;
-    let mut known: Option<Command> = None;
+    let mut known: Option<ChatCommand> = None;
     for message in messages {
         let before = chat.state();
         let statuses: Vec<TaskStatus> = chat.tasks.tasks.iter().map(|task| task.status).collect();
@@ -132,7 +209,8 @@ fn check_conversation(messages: &[String], profile: ChatProfile) -> Result<(), T
         if profile == ChatProfile::Guided {
             check_turn(before, known.as_ref(), message, &reply, &raw)?;
             // 9 and 10: at most the confirmed task has changed, to a status that exists.
-            let changed = chat.tasks.tasks.iter().zip(&statuses).filter(|(task, before)| task.status != **before).count();
+            let changed =
+                chat.tasks.tasks.iter().zip(&statuses).filter(|(task, before)| task.status != **before).count();
             prop_assert!(changed <= 1, "{message:?} changed {changed} tasks");
             prop_assert_eq!(chat.state(), reply.state);
         } else {

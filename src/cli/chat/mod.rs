@@ -36,7 +36,7 @@ pub(super) async fn execute(app: &App, screen: Printer, options: ChatOptions) ->
     if options.jsonl {
         return answer_json_lines(app, &options).await;
     }
-    let mut session = Session::open(app, screen, options).await?;
+    let mut session = ChatSession::open(app, screen, options).await?;
     if is_interactive() && !screen.is_json {
         session.converse().await?;
     } else {
@@ -84,7 +84,7 @@ fn read_line() -> anyhow::Result<Option<String>> {
 }
 
 /// A conversation at a terminal or from a pipe.
-struct Session<'a> {
+struct ChatSession<'a> {
     app: &'a App,
     screen: Printer,
     options: ChatOptions,
@@ -93,7 +93,7 @@ struct Session<'a> {
     before: Vec<ChatMessageRow>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> ChatSession<'a> {
     /// Goes on with the last conversation, or begins the one that the options ask for.
     async fn open(app: &'a App, screen: Printer, options: ChatOptions) -> anyhow::Result<Self> {
         let last = match (&options.conversation, options.new) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use super::{COLUMNS, TaskReader, task_row};
+use super::{COLUMNS, task_row};
 use crate::{
     document::{
         query_words,
@@ -78,8 +78,11 @@ const fn state_condition(status: ListedStatus) -> &'static str {
     }
 }
 
-/// Tasks of one user, as a conversation lists and finds them.
-impl TaskReader<'_> {
+/// Queries of the tasks of one user, as a conversation lists and finds them.
+#[derive(Clone, Copy)]
+pub struct TaskListReader<'a>(pub(in crate::store) &'a Connection);
+
+impl TaskListReader<'_> {
     /// Returns whether the titles were stored by a program that folds words as this one does.
     pub fn are_titles_indexed(self) -> Result<bool> {
         Ok(SettingReader(self.0).get(EDITION)?.is_some_and(|edition| edition == NEWEST_EDITION))
