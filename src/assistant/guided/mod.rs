@@ -22,7 +22,7 @@ use super::{
 use crate::assistant::guided::create::{add_collected, take_deadline, take_priority, take_title};
 use crate::assistant::guided::identify::take_selection;
 use crate::assistant::guided::start::begin_flow;
-use crate::assistant::guidedify::{change_collected, take_field, take_value};
+use crate::assistant::guided::modify::{change_collected, take_field, take_value};
 
 /// What an answer to "are you sure?" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
