@@ -15,7 +15,7 @@ use crate::{
 pub(super) const MOST_AT_ONCE: usize = 100;
 
 /// What a reference means.
-pub(super) enum Resolved {
+pub(in crate::assistant) enum Resolved {
     One(TaskView),
     /// All of these, because the person said so.
     Many(Vec<TaskView>),

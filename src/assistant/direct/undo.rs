@@ -25,12 +25,13 @@ pub(in crate::assistant) async fn undo<T: TaskTools>(turn: &mut ChatTurn<'_, T>)
     let mut said = Vec::new();
     // The last change first, so that two changes of one task come back to the first.
     for change in changes.iter().rev() {
-        match undo_change(turn, change).await? {
-            Some(what) => said.push(what),
-            None => return Ok(()),
-        }
+        said.extend(undo_change(turn, change).await?);
     }
+    // Also where something could not be taken back, which was said: the next undo is about the change before.
     turn.reply.memory.undone = Some(reply);
+    if said.is_empty() {
+        return Ok(());
+    }
     let mut what = ReplyText::default();
     said.iter().take(MOST_NAMED).for_each(|one| what.join(", ", one));
     if said.len() > MOST_NAMED {
