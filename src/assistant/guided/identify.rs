@@ -1,7 +1,7 @@
 //! Which task a flow is about: its id, "#n" or its exact title; or a choice from a list of up to five.
 
-use crate::assistant::guided::wait_in;
 use crate::assistant::guided::modify::confirm_status;
+use crate::assistant::guided::wait_in;
 use crate::{
     assistant::{
         command::{ChatCommand, ChatStatus, CommandIntent, TaskRef},
