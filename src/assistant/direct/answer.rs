@@ -1,11 +1,14 @@
 //! Answers to what the assistant has asked. A message that clearly asks for something else is no answer.
 
-use crate::assistant::direct::act::{ask, ask_which, ask_which_of, do_confirmed};
-use crate::assistant::direct::create::create_tasks;
-use crate::assistant::direct::list::show_list;
-use crate::assistant::direct::{act_on, reject_value};
 use crate::{
     assistant::{
+        direct::{
+            act::{ask, ask_which, ask_which_of, do_confirmed},
+            act_on,
+            create::create_tasks,
+            list::show_list,
+            reject_value,
+        },
         extract::{self, BadValue, ChangedField},
         intent::{Evidence, Intent, IntentReading},
         memory::{ChatAction, Pending},

@@ -1,9 +1,9 @@
 //! New tasks, with the remarks that go with them.
 
-use crate::assistant::direct::act::ask;
 use crate::{
     assistant::{
         command::{ChatCommand, CommandFields, CommandIntent},
+        direct::act::ask,
         extract::{self, WantedTask},
         memory::{MadeChange, Pending},
         phrase::{MOST_TITLE_CHARS, fold, words},

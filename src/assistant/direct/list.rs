@@ -1,9 +1,9 @@
 //! Lists of tasks, by page.
 
-use crate::assistant::direct::act::ask;
 use crate::{
     assistant::{
         command::{ChatCommand, CommandFields, CommandIntent},
+        direct::act::ask,
         intent::Intent,
         memory::{Pending, ShownList},
         phrase::fold_case,

@@ -19,12 +19,14 @@ use super::{
     turn::{ChatTurn, Step, Stopped},
     vocabulary::PhraseList,
 };
-use crate::assistant::direct::act::{apply, ask_which, ask_which_of, confirm_many, confirm_work};
-use crate::assistant::direct::answer::answer_pending;
-use crate::assistant::direct::create::create_tasks;
-use crate::assistant::direct::list::{say_no_task, say_no_title, show_list};
-use crate::assistant::direct::phrases::answer_phrase;
-use crate::assistant::direct::resolve::resolve;
+use crate::assistant::direct::{
+    act::{apply, ask_which, ask_which_of, confirm_many, confirm_work},
+    answer::answer_pending,
+    create::create_tasks,
+    list::{say_no_task, say_no_title, show_list},
+    phrases::answer_phrase,
+    resolve::resolve,
+};
 use crate::model::ListedStatus;
 
 pub(super) use list::read_list_status;

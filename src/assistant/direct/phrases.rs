@@ -1,12 +1,9 @@
 //! Whole messages that need no intent: cancelling, undoing, the next page, what waits, why, and putting off.
 
-use crate::assistant::direct::act_on;
-use crate::assistant::direct::answer::cancel_pending;
-use crate::assistant::direct::list::show_more;
-use crate::assistant::direct::undo::undo;
 use crate::{
     assistant::{
         direct::answer::intent_of,
+        direct::{act_on, answer::cancel_pending, list::show_more, undo::undo},
         extract,
         intent::Intent,
         memory::ChatAction,

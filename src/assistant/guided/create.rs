@@ -1,10 +1,10 @@
 //! The flow that creates a task: title, priority, deadline.
 
-use crate::assistant::guided::{execute, wait_in};
 use crate::{
     assistant::{
         command::{ChatCommand, ChatPriority, CommandIntent},
         deadline,
+        guided::{execute, wait_in},
         marker::FlowState,
         memory::MadeChange,
         phrase::{MOST_TITLE_CHARS, fold},

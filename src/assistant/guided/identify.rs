@@ -1,10 +1,9 @@
 //! Which task a flow is about: its id, "#n" or its exact title; or a choice from a list of up to five.
 
-use crate::assistant::guided::modify::confirm_status;
-use crate::assistant::guided::wait_in;
 use crate::{
     assistant::{
         command::{ChatCommand, ChatStatus, CommandIntent, TaskRef},
+        guided::{modify::confirm_status, wait_in},
         marker::FlowState,
         phrase::{fold, trim_punctuation, unquote},
         reference::{self, Reference},

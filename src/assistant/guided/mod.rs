@@ -19,10 +19,12 @@ use super::{
     turn::{ChatTurn, Step, Stopped},
     vocabulary::PhraseList,
 };
-use crate::assistant::guided::create::{add_collected, take_deadline, take_priority, take_title};
-use crate::assistant::guided::identify::take_selection;
-use crate::assistant::guided::modify::{change_collected, take_field, take_value};
-use crate::assistant::guided::start::begin_flow;
+use crate::assistant::guided::{
+    create::{add_collected, take_deadline, take_priority, take_title},
+    identify::take_selection,
+    modify::{change_collected, take_field, take_value},
+    start::begin_flow,
+};
 
 /// What an answer to "are you sure?" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

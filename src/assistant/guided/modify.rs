@@ -1,13 +1,13 @@
 //! The flows that change and delete: which field, which value, and carrying it out.
 
-use crate::assistant::direct::act::{change, remember_update};
-use crate::assistant::guided::wait_in;
 use crate::{
     assistant::{
         command::{ChatCommand, ChatPriority, ChatStatus, CommandIntent},
         deadline,
         direct::act::priority_word,
+        direct::act::{change, remember_update},
         guided::create::{TypedDeadline, read_typed_deadline},
+        guided::wait_in,
         marker::{FlowState, UpdateField},
         memory::MadeChange,
         phrase::MOST_TITLE_CHARS,

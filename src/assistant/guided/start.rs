@@ -1,13 +1,9 @@
 //! The beginning of a flow, by keywords only, and what the guided profile answers without one.
 
-use crate::assistant::direct::list::show_list;
-use crate::assistant::direct::phrases::answer_common_phrase;
-use crate::assistant::direct::{classify, say_unclear};
-use crate::assistant::guided::create::begin_create;
-use crate::assistant::guided::identify::identify;
 use crate::assistant::{
     command::{ChatCommand, ChatStatus, CommandIntent},
-    direct::read_list_status,
+    direct::{classify, list::show_list, phrases::answer_common_phrase, read_list_status, say_unclear},
+    guided::{create::begin_create, identify::identify},
     intent::{Evidence, Intent},
     phrase::trim_punctuation,
     reply::ReplySentence,
