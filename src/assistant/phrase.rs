@@ -5,7 +5,7 @@ use super::vocabulary::PhraseList;
 /// The longest message that is understood. Nobody types more; a longer one is a file that was pasted by mistake.
 pub const MOST_MESSAGE_CHARS: usize = 4_000;
 /// The longest title of a task.
-pub const MOST_TITLE_CHARS: usize = 500;
+pub(super) const MOST_TITLE_CHARS: usize = 500;
 
 /// Returns the message as it is understood: without control characters and characters that only change direction, and
 /// without blanks around it.
