@@ -3,11 +3,13 @@
 // values and infrastructure
 pub mod clock;
 pub mod config;
+pub mod date;
 pub mod document;
 pub mod durable_file;
 pub mod failpoint;
 pub mod icalendar;
 pub mod model;
+pub mod plain_text;
 pub mod regular_file;
 pub mod tls;
 

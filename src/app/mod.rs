@@ -25,7 +25,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::Context as _;
 
 pub use accounts::{AccountUseCases, PendingSignIn};
-pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, Recipient, is_approvable};
+pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
 pub use conversations::{ChatInput, ChatOutput, ConversationUseCases, new_conversation_id};
 pub use effects::EffectUseCases;

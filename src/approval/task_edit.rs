@@ -90,9 +90,14 @@ const MAIL_STEPS: [&str; 3] = [SEND_REPLY, "forward", "archive"];
 /// The step that a person can add to any task.
 const NEW_MESSAGE_STEP: &str = "send_mail";
 
-/// Refuses a step that the task does not have or that is done, unless it is one that a person can add. A reply makes the
-/// other steps that answer the mail needless.
 fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditOutcome, DecisionError> {
+    let changes = changes_for_step(row, step, words)?;
+    Ok(TaskEditOutcome::RedoStep { step: step.to_owned(), words: words.to_owned(), changes })
+}
+
+/// Returns the changes by which a step is done with the words of a person. Refuses a step that the task does not have or
+/// that is done, unless it is one that a person can add. A reply makes the other steps that answer the mail needless.
+pub(super) fn changes_for_step(row: &TaskRow, step: &str, words: &str) -> Result<Vec<TaskChange>, DecisionError> {
     let is_open = |step: &str| row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done);
     let is_of_mail = MAIL_STEPS.contains(&step);
     if !is_open(step) && is_of_mail && row.mail_id.is_none() {
@@ -107,7 +112,7 @@ fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditO
     } else if !is_open(step) {
         changes.push(TaskChange::AddStep(step.to_owned()));
     }
-    Ok(TaskEditOutcome::RedoStep { step: step.to_owned(), words: words.to_owned(), changes })
+    Ok(changes)
 }
 
 /// The steps of the agent that a person's own answer makes needless.

@@ -4,11 +4,11 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    date::ReferenceTime,
     language::Language,
     learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
+use crate::date::ReferenceTime;
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, SentenceScores, TaskKind, WarningKind, reading::NoTask};
 use crate::reading::{
     mail::{
@@ -76,6 +76,7 @@ pub(super) fn read_annotated(
 ) -> Reading {
     let found = warnings::find_warnings(mail, annotated, scores, context);
     let verdict = decide_outcome(mail, annotated, base, scores, context).heed(&found);
+    let personal = scores.predicted_class() == PredictedClass::Personal;
     let meeting = annotated.sentences.iter().any(|scored| scored.logit_meets > 0.0) || mail.invite.is_some();
     Reading {
         urgency: estimate_urgency(mail, annotated, scores, &verdict.tasks, found.is_impersonation, context),
@@ -83,12 +84,18 @@ pub(super) fn read_annotated(
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
-        tasks: verdict.tasks,
+        tasks: with_privacy(verdict.tasks, personal),
         meeting,
-        personal: scores.predicted_class() == PredictedClass::Personal,
+        personal,
         spam: scores.is_positive(Head::Spam),
         language: annotated.language.to_string(),
     }
+}
+
+/// Notes on the times of a meeting whether the mail is private.
+fn with_privacy(mut tasks: Vec<ExtractedTask>, personal: bool) -> Vec<ExtractedTask> {
+    tasks.iter_mut().filter_map(|task| task.asked_times.as_mut()).for_each(|asked| asked.is_private = personal);
+    tasks
 }
 
 struct ReadingOutcome {

@@ -9,21 +9,29 @@ mod draft_reply;
 mod invite;
 mod label;
 mod letter;
+mod meeting_time;
 mod message;
 mod propose_time_slots;
 mod record_invoice;
 pub mod remind;
+mod response_words;
+mod revision;
+mod reword;
 mod send;
+mod slot_search;
 mod summarise_thread;
 
 pub use answer::say_when;
-pub use message::rewrite_message;
+pub use meeting_time::MeetingSpan;
+pub use response_words::{decline_letter, is_finished_letter, time_suits};
+pub use revision::MessageRevision;
+pub use reword::{InvitationMove, edit_message, move_invitation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
     model::{
-        Effect, Facts, Instant, Mail, Me, Task,
+        Effect, Facts, HeldTime, Instant, Mail, Me, Task,
         action::{Argument, Origin},
     },
     source::{Busy, CalendarLookup},
@@ -38,6 +46,8 @@ pub struct ToolInput<'a> {
     pub thread: &'a [ThreadMail],
     /// When the person is busy; only for tools that ask for it.
     pub busy_times: &'a BusyTimes,
+    /// The times that the person's other tasks hold; only for tools that ask for it.
+    pub held_times: &'a [HeldTime],
     /// What the calendar has under the UID of the invitation; only for tools that ask for it.
     pub in_calendar: &'a CalendarLookup,
     /// What the person wrote to the mail's sender before, newest first; only for tools that ask for it.
@@ -138,8 +148,8 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Returns for how many days ahead the tool needs to know when the person is busy.
-    fn busy_days_ahead(&self) -> Option<i64> {
+    /// Returns between which instants the tool needs to know when the person is free.
+    fn needs_free_times(&self, _task: &Task, _now: Instant) -> Option<(Instant, Instant)> {
         None
     }
 

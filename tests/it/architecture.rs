@@ -18,8 +18,8 @@ const ROWS: &[&[&str]] = &[
     &["rules", "tool", "llm", "source", "memory", "store", "witness"],
     &["approval"],
     &["policy", "followup"],
-    &["document", "icalendar"],
-    &["model", "clock", "failpoint", "regular_file", "durable_file", "tls"],
+    &["document", "icalendar", "date"],
+    &["model", "plain_text", "clock", "failpoint", "regular_file", "durable_file", "tls"],
 ];
 /// Arrows within a row, each with its reason.
 const BESIDE: &[(&str, &str, &str)] = &[

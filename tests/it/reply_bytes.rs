@@ -8,7 +8,7 @@ use adjutant::{
     },
     policy::{EffectPolicy, PolicyContext, classify},
     reading::{Relation, collect_facts},
-    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite_message},
+    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, edit_message},
 };
 use serde_json::json;
 
@@ -97,7 +97,7 @@ fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
         action_id: ActionId::derive(now(), &["reply"]),
         account: AccountId::from("work"),
         user: UserId::from("me"),
-        task_id: TaskId::derive(now(), &["reply"]),
+        task_id: Some(TaskId::derive(now(), &["reply"])),
         step: "draft_reply".into(),
         generation: 0,
         mail_id: Some(MailId(1)),
@@ -139,6 +139,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
         mail: Some(mail),
         thread: &[],
         busy_times: &agenda,
+        held_times: &[],
         in_calendar: &adjutant::source::CalendarLookup::NoCalendar,
         letters: &[],
         wording: None,
@@ -175,7 +176,7 @@ fn a_reply_says_in_its_bytes_what_its_fields_say() {
         // And in a person's own words, whatever they type.
         let typed = (thrown(&mut dice, 12), thrown(&mut dice, 30));
         let subject = typed.0.split_whitespace().collect::<Vec<_>>().join(" ");
-        let again = rewrite_message(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
+        let again = edit_message(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
         assert_eq!(verdict(&again, &mail), Ok(()), "{raw:?} rewritten {typed:?}");
     }
 }

@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 pub use eval_mail::EvalMail;
 
 use crate::{
+    assistant::{
+        ChatLanguage,
+        intent::{IntentContext, classify},
+    },
     ingest::{TrustedServers, parse_mail_in_full},
     model::{WarningKind, text_enum::text_enum},
     reading,
@@ -21,6 +25,8 @@ text_enum! {
         /// `{"id","from","to","date","subject","body"}` →
         /// `{"id","task","priority","reason","personal","spam","phishing"}`
         Triage = "triage",
+        /// `{"id","text"}` → `{"id","intent"}`
+        Intents = "intents",
         /// `{"text","lang","now"}` → `{"text","start"}`
         Dates = "dates",
         /// `{"file"}` → what was read in that mail
@@ -52,6 +58,7 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     let outcome = match kind {
         EvalKind::Tasks => serde_json::from_str(line).map(|input| evaluate_text(&input)),
         EvalKind::Triage => serde_json::from_str(line).map(|input: EvalMail| json!(input.triage())),
+        EvalKind::Intents => serde_json::from_str(line).map(|input| evaluate_message(&input)),
         EvalKind::Dates => serde_json::from_str(line).map(|input| evaluate_date(&input)),
         EvalKind::Injection => serde_json::from_str(line).map(|input| evaluate_injection(&input)),
         EvalKind::Mails => serde_json::from_str(line).map(|input| evaluate_mail_file(&input)),
@@ -63,6 +70,12 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
 fn evaluate_text(input: &TextInput) -> Value {
     let reading = EvalMail::from_text(input.id.clone(), &input.text).read(reading::read_twice);
     json!({ "id": input.id, "pred": !reading.tasks.is_empty(), "score": reading.score, "meeting": reading.meeting })
+}
+
+/// Reads the text as the first message of a conversation in the direct profile.
+fn evaluate_message(input: &TextInput) -> Value {
+    let context = IntentContext::fresh(ChatLanguage::detect(&input.text, ChatLanguage::English));
+    json!({ "id": input.id, "intent": classify(&input.text, &context).intent })
 }
 
 /// Reads a date in a text, relative to a given time.

@@ -5,21 +5,21 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::{
-    clause::{Clause, cut_clauses},
+    clause::{MessageClause, cut_clauses},
     reading::{ClauseReading, Evidence, Intent, IntentContext, IntentReading, PendingQuestion},
-    rules::{Proposal, RuleSet, Strength},
-    signal::emit_signals,
-    token::{Token, tokenise},
-    weights::{Sort, SortScores, score_clause},
+    rules::{IntentRules, Proposal, Strength},
+    signal::{Judged, emit_signals},
+    token::{MessageToken, tokenise},
+    weights::{ClauseSort, SortScores, score_clause},
 };
 use crate::assistant::ChatLanguage;
 
 /// How sure a pattern is that stands by itself.
 const SURE: f64 = 0.95;
 /// A change by a keyword stands from this probability of a change on.
-const KEEP_KEYWORD: f64 = 0.5;
+const KEEP_KEYWORD: f64 = 0.8;
 /// A change by a bare imperative stands from this probability of a change on.
-const KEEP_IMPERATIVE: f64 = 0.6;
+const KEEP_IMPERATIVE: f64 = 0.8;
 
 /// Returns what the message wants, clause by clause.
 pub fn classify(message: &str, context: &IntentContext) -> IntentReading {
@@ -42,17 +42,17 @@ pub fn classify(message: &str, context: &IntentContext) -> IntentReading {
 }
 
 /// Cuts the message by the rules of its language; by those of the other one if these recognise nothing.
-fn read_clauses(tokens: &[Token], context: &IntentContext) -> (&'static RuleSet, Vec<Clause>) {
+fn read_clauses(tokens: &[MessageToken], context: &IntentContext) -> (&'static IntentRules, Vec<MessageClause>) {
     let other = match context.language {
         ChatLanguage::English => ChatLanguage::Hebrew,
         ChatLanguage::Hebrew => ChatLanguage::English,
     };
-    let rules = RuleSet::of(context.language);
+    let rules = IntentRules::of(context.language);
     let clauses = cut_clauses(tokens, rules);
     if clauses.iter().all(|clause| clause.proposal.is_none()) {
-        let others = cut_clauses(tokens, RuleSet::of(other));
+        let others = cut_clauses(tokens, IntentRules::of(other));
         if others.iter().any(|clause| clause.proposal.is_some()) {
-            return (RuleSet::of(other), others);
+            return (IntentRules::of(other), others);
         }
     }
     (rules, clauses)
@@ -69,14 +69,15 @@ fn main_clause(intents: impl Iterator<Item = Intent> + Clone) -> usize {
 
 fn read_clause(
     message: &str,
-    tokens: &[Token],
-    clause: &Clause,
-    rules: &RuleSet,
+    tokens: &[MessageToken],
+    clause: &MessageClause,
+    rules: &IntentRules,
     context: &IntentContext,
 ) -> Option<ClauseReading> {
     let words = tokens.get(clause.words.clone())?;
     let proposal = clause.proposal.as_ref().filter(|proposal| !answers_question(proposal, context));
-    let (intent, confidence, evidence) = decide(words, proposal, rules, context);
+    let judged = Judged { words: tokens.get(clause.judged_from..clause.words.end)?, clause: words, proposal };
+    let (intent, confidence, evidence) = decide(judged, rules, context);
     let (trigger, rest) = match proposal {
         Some(proposal) if intent != Intent::Unclear => (proposal.trigger.clone(), proposal.rest.clone()),
         _ => (0..0, 0..words.len()),
@@ -93,28 +94,24 @@ fn read_clause(
 
 /// Returns whether the words are what was asked for, and no imperative: "Buy milk" is a title when one is awaited.
 fn answers_question(proposal: &Proposal, context: &IntentContext) -> bool {
-    proposal.strength == Strength::Bare && context.pending != PendingQuestion::Nothing
+    proposal.is_imperative() && context.pending != PendingQuestion::Nothing
 }
 
-fn decide(
-    words: &[Token],
-    proposal: Option<&Proposal>,
-    rules: &RuleSet,
-    context: &IntentContext,
-) -> (Intent, f64, Evidence) {
-    if let Some(proposal) = proposal.filter(|proposal| stands_by_itself(proposal, words, context)) {
-        return (proposal.intent, SURE, Evidence::Keyword);
+fn decide(judged: Judged<'_>, rules: &IntentRules, context: &IntentContext) -> (Intent, f64, Evidence) {
+    if let Some(proposal) = judged.proposal.filter(|proposal| stands_by_itself(proposal, judged.clause, context)) {
+        let evidence = if proposal.is_imperative() { Evidence::Imperative } else { Evidence::Keyword };
+        return (proposal.intent, SURE, evidence);
     }
-    let scores = score_clause(words, proposal, rules);
-    let Some(proposal) = proposal.filter(|proposal| proposal.intent.is_change()) else {
+    let scores = score_clause(judged, rules);
+    let Some(proposal) = judged.proposal.filter(|proposal| proposal.intent.is_change()) else {
         let (intent, confidence) = choose_without_change(&scores);
         return (intent, confidence, Evidence::Weights);
     };
     let (least, evidence) = match proposal.strength {
-        Strength::Bare => (KEEP_IMPERATIVE, Evidence::Imperative),
+        Strength::Bare | Strength::Lone => (KEEP_IMPERATIVE, Evidence::Imperative),
         Strength::Sure | Strength::Plain => (KEEP_KEYWORD, Evidence::Keyword),
     };
-    let confidence = probability(&scores, Sort::Change);
+    let confidence = probability(&scores, ClauseSort::Change);
     if confidence >= least {
         (proposal.intent, confidence, evidence)
     } else {
@@ -122,24 +119,28 @@ fn decide(
     }
 }
 
-/// Returns whether the weights are not asked: the pattern is sure, or a number of the list that was just shown is named.
-fn stands_by_itself(proposal: &Proposal, words: &[Token], context: &IntentContext) -> bool {
-    let names_a_position = words.get(proposal.rest.start).is_some_and(|token| token.is_number);
-    proposal.strength == Strength::Sure
+/// Returns whether the weights are not asked: the pattern is sure, a title is given in quotation marks, or a number of the
+/// list that was just shown.
+fn stands_by_itself(proposal: &Proposal, words: &[MessageToken], context: &IntentContext) -> bool {
+    let rest = words.get(proposal.rest.clone()).unwrap_or_default();
+    let names_a_position = rest.first().is_some_and(|token| token.is_number);
+    let is_quoted = !rest.is_empty() && rest.iter().all(|token| token.is_quoted);
+    matches!(proposal.strength, Strength::Sure | Strength::Lone)
+        || (is_quoted && proposal.intent.is_change())
         || (context.list_was_shown && proposal.intent != Intent::Create && names_a_position)
 }
 
-fn probability(scores: &SortScores, sort: Sort) -> f64 {
+fn probability(scores: &SortScores, sort: ClauseSort) -> f64 {
     scores.get(sort as usize).copied().unwrap_or_default()
 }
 
 /// Returns the most probable intent that changes nothing, with its share.
 fn choose_without_change(scores: &SortScores) -> (Intent, f64) {
     let choices = [
-        (Intent::Unclear, Sort::Unclear),
-        (Intent::List, Sort::List),
-        (Intent::Help, Sort::Help),
-        (Intent::Greeting, Sort::Greeting),
+        (Intent::Unclear, ClauseSort::Unclear),
+        (Intent::List, ClauseSort::List),
+        (Intent::Help, ClauseSort::Help),
+        (Intent::Greeting, ClauseSort::Greeting),
     ];
     let mut best = (Intent::Unclear, 0.0);
     let mut total = f64::MIN_POSITIVE;
@@ -155,7 +156,7 @@ fn choose_without_change(scores: &SortScores) -> (Intent, f64) {
 
 /// Returns where these words stand in the message. What closes a quotation or a bracket behind the last one, and opens
 /// it before the first, belongs to them.
-fn place(message: &str, words: &[Token], range: Range<usize>) -> Range<usize> {
+fn place(message: &str, words: &[MessageToken], range: Range<usize>) -> Range<usize> {
     let from = words.get(range.start).map(|token| token.place.start);
     let last = range.end.checked_sub(1).and_then(|last| words.get(last)).map(|token| token.place.end);
     let (Some(start), Some(end), true) = (from, last, range.start < range.end) else {
@@ -188,16 +189,21 @@ pub struct ClauseSignals {
 pub fn clause_signals(message: &str, context: &IntentContext) -> ClauseSignals {
     let tokens = tokenise(message);
     let (rules, clauses) = read_clauses(&tokens, context);
-    let intent = |clause: &Clause| clause.proposal.as_ref().map_or(Intent::Unclear, |proposal| proposal.intent);
+    let intent = |clause: &MessageClause| clause.proposal.as_ref().map_or(Intent::Unclear, |proposal| proposal.intent);
     let main = clauses.get(main_clause(clauses.iter().map(intent)));
     let proposal = main.and_then(|clause| clause.proposal.as_ref());
-    let words = main.and_then(|clause| tokens.get(clause.words.clone())).unwrap_or_default();
+    let words = |from: usize| main.and_then(|clause| tokens.get(from..clause.words.end)).unwrap_or_default();
+    let judged = Judged {
+        words: words(main.map_or(0, |clause| clause.judged_from)),
+        clause: words(main.map_or(0, |clause| clause.words.start)),
+        proposal,
+    };
     let mut signals = Vec::new();
-    emit_signals(words, proposal, rules, &mut |signal| signals.push(signal.to_string()));
+    emit_signals(judged, rules, &mut |signal| signals.push(signal.to_string()));
     ClauseSignals {
         signals,
         proposal: proposal.map(|proposal| proposal.intent),
-        is_sure: proposal.is_some_and(|proposal| proposal.strength == Strength::Sure),
+        is_sure: proposal.is_some_and(|proposal| matches!(proposal.strength, Strength::Sure | Strength::Lone)),
         is_bare: proposal.is_some_and(|proposal| proposal.strength == Strength::Bare),
         clauses: clauses.len(),
     }

@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use super::token::{Token, tokenise};
+use super::token::{MessageToken, tokenise};
 
 /// How many words `..` stands for at most.
 const SHORT_GAP: usize = 4;
@@ -21,7 +21,7 @@ const SHORTEST_PREFIXED: usize = 3;
 pub(super) struct PhraseClass {
     words: HashSet<String>,
     /// Phrases of several words, the longest first.
-    phrases: Vec<Vec<Element>>,
+    phrases: Vec<Vec<PatternElement>>,
     are_nouns: bool,
 }
 
@@ -39,7 +39,7 @@ impl PhraseClasses {
         let Some(class) = self.0.get_mut(name) else { return };
         let elements = phrase_elements(phrase);
         match elements.as_slice() {
-            [Element::Words { words, .. }] => class.words.extend(words.iter().cloned()),
+            [PatternElement::Words { words, .. }] => class.words.extend(words.iter().cloned()),
             [] => {}
             _ => {
                 class.phrases.push(elements);
@@ -49,7 +49,7 @@ impl PhraseClasses {
     }
 
     /// Returns the ends of every phrase of the class that begins with the first of these words, the longest first.
-    pub(super) fn ends<'a>(&'a self, name: &str, tokens: &'a [Token]) -> impl Iterator<Item = usize> + use<'a> {
+    pub(super) fn ends<'a>(&'a self, name: &str, tokens: &'a [MessageToken]) -> impl Iterator<Item = usize> + use<'a> {
         let class = self.0.get(name);
         let phrases = class.map_or(&[][..], |class| &class.phrases);
         let several = phrases.iter().filter(move |phrase| {
@@ -60,7 +60,7 @@ impl PhraseClasses {
     }
 
     /// Returns whether a phrase of the class stands anywhere in these words.
-    pub(super) fn occurs(&self, name: &str, tokens: &[Token]) -> bool {
+    pub(super) fn occurs(&self, name: &str, tokens: &[MessageToken]) -> bool {
         (0..tokens.len()).any(|from| self.ends(name, tokens.get(from..).unwrap_or_default()).next().is_some())
     }
 
@@ -68,7 +68,7 @@ impl PhraseClasses {
         let Some(class) = self.0.get(name) else { return false };
         into.extend(class.words.iter().cloned());
         class.phrases.iter().all(|phrase| match phrase.first() {
-            Some(Element::Words { words, .. }) => {
+            Some(PatternElement::Words { words, .. }) => {
                 into.extend(words.iter().cloned());
                 true
             }
@@ -78,7 +78,7 @@ impl PhraseClasses {
 }
 
 impl PhraseClass {
-    fn has_word(&self, token: &Token) -> bool {
+    fn has_word(&self, token: &MessageToken) -> bool {
         if self.words.contains(&token.text) {
             return true;
         }
@@ -105,7 +105,7 @@ pub(super) fn without_any_prefix(word: &str) -> Option<&str> {
 
 /// What the captured words must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wanted {
+enum RestCondition {
     Anything,
     /// They begin with the class.
     BeginsWith(String),
@@ -116,16 +116,16 @@ enum Wanted {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Element {
+pub(super) enum PatternElement {
     Words { words: Vec<String>, is_optional: bool },
     Class { name: String, is_optional: bool },
     Number,
     Gap { most: usize },
-    Rest(Wanted),
+    Rest(RestCondition),
 }
 
-impl Element {
-    fn is(&self, token: &Token) -> bool {
+impl PatternElement {
+    fn is(&self, token: &MessageToken) -> bool {
         match self {
             Self::Words { words, .. } => words.iter().any(|word| {
                 *word == token.text
@@ -144,14 +144,14 @@ impl Element {
             ".." => return Self::Gap { most: SHORT_GAP },
             "..." => return Self::Gap { most: usize::MAX },
             "<n>" => return Self::Number,
-            "{x}" => return Self::Rest(Wanted::Anything),
+            "{x}" => return Self::Rest(RestCondition::Anything),
             _ => {}
         }
         if let Some(name) = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
             return Self::Class { name: name.to_owned(), is_optional };
         }
-        let kinds: [(&str, fn(String) -> Wanted); 3] =
-            [("{x:", Wanted::BeginsWith), ("{x=", Wanted::Is), ("{x~", Wanted::Contains)];
+        let kinds: [(&str, fn(String) -> RestCondition); 3] =
+            [("{x:", RestCondition::BeginsWith), ("{x=", RestCondition::Is), ("{x~", RestCondition::Contains)];
         for (open, wanted) in kinds {
             if let Some(name) = name_of(text, open) {
                 return Self::Rest(wanted(name));
@@ -163,12 +163,12 @@ impl Element {
 }
 
 /// The elements of a phrase of words and numbers.
-fn phrase_elements(phrase: &str) -> Vec<Element> {
+fn phrase_elements(phrase: &str) -> Vec<PatternElement> {
     let word = |text: &str| match text {
-        "<n>" => vec![Element::Number],
+        "<n>" => vec![PatternElement::Number],
         text => {
             let tokens = tokenise(text).into_iter();
-            tokens.map(|token| Element::Words { words: vec![token.text], is_optional: false }).collect()
+            tokens.map(|token| PatternElement::Words { words: vec![token.text], is_optional: false }).collect()
         }
     };
     phrase.split_whitespace().flat_map(word).collect()
@@ -176,20 +176,20 @@ fn phrase_elements(phrase: &str) -> Vec<Element> {
 
 /// Where a pattern matched, in numbers of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Match {
+pub(super) struct PatternMatch {
     pub(super) trigger: Range<usize>,
     pub(super) rest: Range<usize>,
 }
 
 /// One line of a rule file.
 #[derive(Debug)]
-pub(super) struct Pattern {
-    elements: Vec<Element>,
+pub(super) struct PhrasePattern {
+    elements: Vec<PatternElement>,
 }
 
-impl Pattern {
+impl PhrasePattern {
     pub(super) fn parse(line: &str) -> Self {
-        Self { elements: line.split_whitespace().map(Element::parse).collect() }
+        Self { elements: line.split_whitespace().map(PatternElement::parse).collect() }
     }
 
     /// Returns the words it can begin with, or none if it can begin with any.
@@ -197,11 +197,11 @@ impl Pattern {
         let mut first = Vec::new();
         for element in &self.elements {
             let (is_known, is_optional) = match element {
-                Element::Words { words, is_optional } => {
+                PatternElement::Words { words, is_optional } => {
                     first.extend(words.iter().cloned());
                     (true, *is_optional)
                 }
-                Element::Class { name, is_optional } => (classes.first_words(name, &mut first), *is_optional),
+                PatternElement::Class { name, is_optional } => (classes.first_words(name, &mut first), *is_optional),
                 _ => (false, false),
             };
             if !is_known {
@@ -215,26 +215,29 @@ impl Pattern {
     }
 
     /// Matches all of these words.
-    pub(super) fn matches(&self, tokens: &[Token], classes: &PhraseClasses) -> Option<Match> {
+    pub(super) fn matches(&self, tokens: &[MessageToken], classes: &PhraseClasses) -> Option<PatternMatch> {
         let mut rest = None;
         if !match_from(&self.elements, tokens, 0, classes, &mut rest) {
             return None;
         }
         let Some(rest) = rest else {
             let verb = match self.elements.first() {
-                Some(Element::Class { name, .. }) => classes.ends(name, tokens).next().unwrap_or(1),
+                Some(PatternElement::Class { name, .. }) => classes.ends(name, tokens).next().unwrap_or(1),
                 _ => 1,
             };
-            return Some(Match { trigger: 0..verb.min(tokens.len()), rest: verb.min(tokens.len())..tokens.len() });
+            return Some(PatternMatch {
+                trigger: 0..verb.min(tokens.len()),
+                rest: verb.min(tokens.len())..tokens.len(),
+            });
         };
         let trigger = if rest.start == 0 { rest.end..tokens.len() } else { 0..rest.start };
-        Some(Match { trigger, rest })
+        Some(PatternMatch { trigger, rest })
     }
 }
 
 fn match_from(
-    elements: &[Element],
-    tokens: &[Token],
+    elements: &[PatternElement],
+    tokens: &[MessageToken],
     at: usize,
     classes: &PhraseClasses,
     captured: &mut Option<Range<usize>>,
@@ -242,24 +245,28 @@ fn match_from(
     let Some((element, following)) = elements.split_first() else { return at == tokens.len() };
     let rest = tokens.get(at..).unwrap_or_default();
     match element {
-        Element::Words { is_optional, .. } => {
+        PatternElement::Words { is_optional, .. } => {
             (rest.first().is_some_and(|token| element.is(token))
                 && match_from(following, tokens, at + 1, classes, captured))
                 || (*is_optional && match_from(following, tokens, at, classes, captured))
         }
-        Element::Number => {
+        PatternElement::Number => {
             rest.first().is_some_and(|token| token.is_number)
                 && match_from(following, tokens, at + 1, classes, captured)
         }
-        Element::Class { name, is_optional } => {
+        PatternElement::Class { name, is_optional } => {
             classes.ends(name, rest).any(|length| match_from(following, tokens, at + length, classes, captured))
                 || (*is_optional && match_from(following, tokens, at, classes, captured))
         }
-        Element::Gap { .. } if following.is_empty() && matches!(element, Element::Gap { most: usize::MAX }) => true,
-        Element::Gap { most } => {
+        PatternElement::Gap { .. }
+            if following.is_empty() && matches!(element, PatternElement::Gap { most: usize::MAX }) =>
+        {
+            true
+        }
+        PatternElement::Gap { most } => {
             (0..=rest.len().min(*most)).any(|length| match_from(following, tokens, at + length, classes, captured))
         }
-        Element::Rest(wanted) => (1..=rest.len()).rev().any(|length| {
+        PatternElement::Rest(wanted) => (1..=rest.len()).rev().any(|length| {
             let words = rest.get(..length).unwrap_or_default();
             if wanted.accepts(words, classes) && match_from(following, tokens, at + length, classes, captured) {
                 *captured = Some(at..at + length);
@@ -270,8 +277,8 @@ fn match_from(
     }
 }
 
-impl Wanted {
-    fn accepts(&self, words: &[Token], classes: &PhraseClasses) -> bool {
+impl RestCondition {
+    fn accepts(&self, words: &[MessageToken], classes: &PhraseClasses) -> bool {
         match self {
             Self::Anything => true,
             Self::BeginsWith(name) => classes.ends(name, words).next().is_some(),
@@ -281,6 +288,50 @@ impl Wanted {
                     .is_some_and(|behind| behind.is_empty() || classes.ends("after", behind).next().is_some())
             }),
             Self::Contains(name) => classes.occurs(name, words),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes() -> PhraseClasses {
+        let mut classes = PhraseClasses::default();
+        classes.define("ref", false);
+        ["task <n>", "it"].iter().for_each(|phrase| classes.add("ref", phrase));
+        classes.define("after", false);
+        classes.add("after", "to");
+        classes.define("list", true);
+        ["list", "to do list", "רשימה"].iter().for_each(|phrase| classes.add("list", phrase));
+        classes
+    }
+
+    fn captured(pattern: &str, text: &str) -> Option<String> {
+        let tokens = tokenise(text);
+        let matched = PhrasePattern::parse(pattern).matches(&tokens, &classes())?;
+        Some(tokens[matched.rest].iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn a_pattern_matches_the_whole_clause() {
+        for (pattern, text, expected) in [
+            ("add|create {x}", "add buy milk", Some("buy milk")),
+            ("add {x}", "add", None),
+            ("add {x}", "please add milk", None),
+            ("add {x} to my|the? <list>", "add go to bed to my to-do list", Some("go to bed")),
+            ("add {x} to my .. <list> ...", "add eggs to my shopping list if they aren't on it", Some("eggs")),
+            ("delete {x:ref}", "delete task 3 groceries", Some("task 3 groceries")),
+            ("delete {x:ref}", "delete task groceries", None),
+            ("change {x=ref}", "change it to oat milk", Some("it to oat milk")),
+            ("change {x=ref}", "change it around", None),
+            ("delete {x~list}", "delete my old list now", Some("my old list now")),
+            ("{x} is|are done", "the dishes are done", Some("the dishes")),
+            ("show <list>", "show to do list", Some("to do list")),
+            ("מה <list>", "מה ברשימה", Some("ברשימה")),
+            ("מחק {x}", "ומחק חלב", Some("חלב")),
+        ] {
+            assert_eq!(captured(pattern, text).as_deref(), expected, "{pattern}: {text}");
         }
     }
 }

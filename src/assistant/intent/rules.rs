@@ -7,14 +7,14 @@ use std::{
 };
 
 use super::{
-    pattern::{Pattern, PhraseClasses, without_joining_prefix},
+    pattern::{PatternMatch, PhraseClasses, PhrasePattern, without_joining_prefix},
     reading::Intent,
-    token::Token,
+    token::MessageToken,
 };
 use crate::assistant::ChatLanguage;
 
-static ENGLISH: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::parse(include_str!("english.txt")));
-static HEBREW: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::parse(include_str!("hebrew.txt")));
+static ENGLISH: LazyLock<IntentRules> = LazyLock::new(|| IntentRules::parse(include_str!("english.txt")));
+static HEBREW: LazyLock<IntentRules> = LazyLock::new(|| IntentRules::parse(include_str!("hebrew.txt")));
 
 /// So many courtesies in a row are taken off.
 const MAX_COURTESIES: usize = 5;
@@ -26,8 +26,10 @@ pub(super) enum Strength {
     Sure,
     /// A keyword; the learned weights may veto it.
     Plain,
-    /// An imperative without any keyword.
+    /// An imperative without any keyword, which counts only where no courtesy makes it a request.
     Bare,
+    /// The same, with a verb that can only be a note to oneself.
+    Lone,
 }
 
 /// What the rules make of a clause. Places are numbers of words.
@@ -42,6 +44,11 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
+    /// Returns whether it is an imperative without any keyword.
+    pub(super) fn is_imperative(&self) -> bool {
+        matches!(self.strength, Strength::Bare | Strength::Lone)
+    }
+
     /// Returns whether it wants something, so that it may stand beside another clause.
     pub(super) fn wants_something(&self) -> bool {
         self.intent.is_change() || self.intent == Intent::List
@@ -49,24 +56,24 @@ impl Proposal {
 }
 
 #[derive(Debug)]
-struct Section {
+struct RuleSection {
     intent: Intent,
     strength: Strength,
 }
 
 /// The rules of one language.
 #[derive(Debug, Default)]
-pub(super) struct RuleSet {
+pub(super) struct IntentRules {
     classes: PhraseClasses,
-    sections: Vec<Section>,
+    sections: Vec<RuleSection>,
     /// Each with the number of its section, in the order of the file.
-    patterns: Vec<(usize, Pattern)>,
+    patterns: Vec<(usize, PhrasePattern)>,
     by_first_word: HashMap<String, Vec<usize>>,
     /// Patterns that can begin with any word.
     unindexed: Vec<usize>,
 }
 
-impl RuleSet {
+impl IntentRules {
     pub(super) fn of(language: ChatLanguage) -> &'static Self {
         match language {
             ChatLanguage::English => &ENGLISH,
@@ -81,7 +88,7 @@ impl RuleSet {
             if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 heading = rules.open_section(name);
             } else if heading.is_empty() {
-                rules.patterns.push((rules.sections.len().saturating_sub(1), Pattern::parse(line)));
+                rules.patterns.push((rules.sections.len().saturating_sub(1), PhrasePattern::parse(line)));
             } else {
                 line.split(", ").for_each(|phrase| rules.classes.add(&heading, phrase));
             }
@@ -97,9 +104,10 @@ impl RuleSet {
             let strength = match second {
                 "sure" => Strength::Sure,
                 "plain" => Strength::Plain,
+                "lone" => Strength::Lone,
                 _ => Strength::Bare,
             };
-            self.sections.push(Section { intent, strength });
+            self.sections.push(RuleSection { intent, strength });
             return String::new();
         }
         let name = heading.strip_prefix("class ").unwrap_or(heading);
@@ -127,14 +135,14 @@ impl RuleSet {
     }
 
     /// Returns the number of words of the longest joiner at the beginning of these words.
-    pub(super) fn joiner_length(&self, tokens: &[Token]) -> usize {
+    pub(super) fn joiner_length(&self, tokens: &[MessageToken]) -> usize {
         self.classes.ends("join", tokens).next().unwrap_or(0)
     }
 
     /// Returns what the first pattern that matches proposes: with courtesies taken off, and without.
-    pub(super) fn propose(&self, tokens: &[Token]) -> Option<Proposal> {
+    pub(super) fn propose(&self, tokens: &[MessageToken]) -> Option<Proposal> {
         let end = self.end_without_courtesies(tokens);
-        let mut best: Option<(usize, usize, super::pattern::Match)> = None;
+        let mut best: Option<(usize, usize, PatternMatch)> = None;
         for (start, only_sure) in self.verb_places(tokens.get(..end).unwrap_or_default()) {
             let is_bare_place = start == 0 && end == tokens.len();
             let words = tokens.get(start..end).unwrap_or_default();
@@ -142,14 +150,18 @@ impl RuleSet {
             let found = self.first_match(words, below, |strength| match strength {
                 Strength::Sure => true,
                 Strength::Plain => !only_sure,
-                Strength::Bare => is_bare_place,
+                Strength::Bare | Strength::Lone => is_bare_place,
             });
             if let Some((number, matched)) = found {
                 best = Some((number, start, matched));
             }
         }
-        let (number, start, matched) = best?;
+        let (number, start, mut matched) = best?;
         let section = self.sections.get(self.patterns.get(number)?.0)?;
+        if matches!(section.strength, Strength::Bare | Strength::Lone) && section.intent.is_change() {
+            // The verb belongs to the title.
+            matched = PatternMatch { trigger: 0..0, rest: 0..matched.rest.end };
+        }
         let shift = |range: Range<usize>| range.start + start..range.end + start;
         let rest = tokens.get(shift(matched.rest.clone())).unwrap_or_default();
         let is_number = rest.first().is_some_and(|token| token.is_number);
@@ -165,10 +177,10 @@ impl RuleSet {
     /// Returns the first pattern before `below` that matches all the words.
     fn first_match(
         &self,
-        words: &[Token],
+        words: &[MessageToken],
         below: usize,
         is_allowed: impl Fn(Strength) -> bool,
-    ) -> Option<(usize, super::pattern::Match)> {
+    ) -> Option<(usize, PatternMatch)> {
         let first = words.first()?;
         let indexed = |word: &str| self.by_first_word.get(word).map_or(&[][..], Vec::as_slice).iter().copied();
         let bare = without_joining_prefix(&first.text).unwrap_or_default();
@@ -188,7 +200,7 @@ impl RuleSet {
 
     /// Returns where the verb may stand: at the beginning, and behind each courtesy. The flag says that "I need to"
     /// or the like stands before, which makes a new task of everything that is not surely something else.
-    fn verb_places(&self, tokens: &[Token]) -> Vec<(usize, bool)> {
+    fn verb_places(&self, tokens: &[MessageToken]) -> Vec<(usize, bool)> {
         let mut places = vec![(0, false)];
         let (mut at, mut needs) = (0, false);
         for _ in 0..MAX_COURTESIES {
@@ -204,7 +216,7 @@ impl RuleSet {
     }
 
     /// Returns the number of words without the courtesies at the end.
-    fn end_without_courtesies(&self, tokens: &[Token]) -> usize {
+    fn end_without_courtesies(&self, tokens: &[MessageToken]) -> usize {
         let mut end = tokens.len();
         for _ in 0..MAX_COURTESIES {
             let shorter = (1..=3.min(end.saturating_sub(1))).rev().find(|length| {
@@ -242,7 +254,7 @@ mod tests {
 
     fn propose(text: &str) -> Option<(Intent, Strength, String, String)> {
         let tokens = tokenise(text);
-        let rules = RuleSet::of(ChatLanguage::detect(text, ChatLanguage::English));
+        let rules = IntentRules::of(ChatLanguage::detect(text, ChatLanguage::English));
         let proposal = rules.propose(&tokens)?;
         let words =
             |range: Range<usize>| tokens[range].iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ");
@@ -257,16 +269,14 @@ mod tests {
             ("put eggs on my shopping list", Intent::Create, Strength::Sure, "put", "eggs"),
             ("task 3 is done", Intent::Complete, Strength::Sure, "is done", "task 3"),
             ("mark it as done please", Intent::Complete, Strength::Sure, "mark", "it"),
-            ("Buy groceries", Intent::Create, Strength::Bare, "", "groceries"),
+            ("Buy groceries", Intent::Create, Strength::Lone, "", "buy groceries"),
             ("I need to buy milk", Intent::Create, Strength::Plain, "i need to", "buy milk"),
             ("I need to delete task 5", Intent::Delete, Strength::Sure, "delete", "task 5"),
             ("תזכירי לי בבקשה לאסוף את הילדים", Intent::Create, Strength::Sure, "תזכירי לי", "בבקשה לאסוף את הילדים"),
             ("ותמחק את משימה 5", Intent::Delete, Strength::Sure, "ותמחק", "את משימה 5"),
         ] {
             let found = propose(text).unwrap_or_else(|| panic!("{text}: nothing"));
-            let trigger = if strength == Strength::Bare { found.2.clone() } else { trigger.to_owned() };
-            let rest = if strength == Strength::Bare { found.3.clone() } else { rest.to_owned() };
-            assert_eq!(found, (intent, strength, trigger, rest), "{text}");
+            assert_eq!(found, (intent, strength, trigger.to_owned(), rest.to_owned()), "{text}");
         }
     }
 }

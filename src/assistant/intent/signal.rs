@@ -2,8 +2,8 @@
 
 use super::{
     pattern::without_any_prefix,
-    rules::{Proposal, RuleSet, Strength},
-    token::Token,
+    rules::{IntentRules, Proposal, Strength},
+    token::MessageToken,
 };
 use crate::reading::Signal;
 
@@ -13,15 +13,21 @@ const QUESTION: &str = "?";
 /// How many letters of a word are a signal of their own, so that its other forms are known by them.
 const STEM: usize = 4;
 /// Classes that are cues wherever they occur.
-const NOTICED: [&str; 5] = ["task", "list", "ref", "done", "status"];
+const NOTICED: [&str; 6] = ["task", "list", "ref", "done", "status", "elsewhere"];
+
+/// What the weights judge.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judged<'a> {
+    /// The words of the clause, and those before it that belong to no other.
+    pub(super) words: &'a [MessageToken],
+    /// The words of the clause.
+    pub(super) clause: &'a [MessageToken],
+    pub(super) proposal: Option<&'a Proposal>,
+}
 
 /// Gives every signal of a clause to `take`. One may come more than once; it counts once.
-pub(super) fn emit_signals<'a>(
-    tokens: &'a [Token],
-    proposal: Option<&Proposal>,
-    rules: &RuleSet,
-    take: &mut dyn FnMut(Signal<'a>),
-) {
+pub(super) fn emit_signals<'a>(judged: Judged<'a>, rules: &IntentRules, take: &mut dyn FnMut(Signal<'a>)) {
+    let Judged { words: tokens, clause, proposal } = judged;
     emit_words(tokens, take);
     for class in NOTICED {
         if rules.classes().occurs(class, tokens) {
@@ -40,7 +46,7 @@ pub(super) fn emit_signals<'a>(
     take(Signal::Cue(match proposal.strength {
         Strength::Sure => "sure",
         Strength::Plain => "plain",
-        Strength::Bare => "bare",
+        Strength::Bare | Strength::Lone => "bare",
     }));
     take(Signal::Cue(match proposal.rest.len() {
         0 => "no_rest",
@@ -48,12 +54,19 @@ pub(super) fn emit_signals<'a>(
         2..=5 => "short_rest",
         _ => "long_rest",
     }));
-    if let Some(first) = tokens.get(proposal.trigger.start) {
+    if rules.classes().occurs("elsewhere", tokens) {
+        take(Signal::Pair(proposal.intent.as_str(), "elsewhere"));
+    }
+    let rest = clause.get(proposal.rest.clone()).unwrap_or_default();
+    if proposal.is_imperative() || rules.classes().ends("chore", rest).next().is_some() {
+        take(Signal::Pair(proposal.intent.as_str(), "chore"));
+    }
+    if let Some(first) = clause.get(proposal.trigger.start) {
         take(Signal::Pair(proposal.intent.as_str(), &first.text));
     }
 }
 
-fn emit_words<'a>(tokens: &'a [Token], take: &mut dyn FnMut(Signal<'a>)) {
+fn emit_words<'a>(tokens: &'a [MessageToken], take: &mut dyn FnMut(Signal<'a>)) {
     let (mut before, mut last) = ("", "^");
     let words = tokens.iter().flat_map(|token| {
         let word = if token.is_number { NUMBER } else { token.text.as_str() };

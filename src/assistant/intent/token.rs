@@ -9,7 +9,7 @@ const LONGEST_WORD: usize = 32;
 
 /// What stands between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Break {
+pub(super) enum WordBreak {
     Nothing,
     /// A comma or a dash.
     Comma,
@@ -19,12 +19,12 @@ pub(super) enum Break {
 
 /// A word or a number of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct MessageToken {
     /// Lower case, without vowel points, with straight apostrophes.
     pub(super) text: String,
     /// Where it stands in the message, in bytes. That of a number takes in the `#` before it.
     pub(super) place: Range<usize>,
-    pub(super) break_before: Break,
+    pub(super) break_before: WordBreak,
     pub(super) is_number: bool,
     /// Stands between quotation marks, so that it belongs to a title.
     pub(super) is_quoted: bool,
@@ -33,10 +33,10 @@ pub(super) struct Token {
 }
 
 /// Returns the words of a message.
-pub(super) fn tokenise(message: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+pub(super) fn tokenise(message: &str) -> Vec<MessageToken> {
+    let mut tokens: Vec<MessageToken> = Vec::new();
     let mut chars = message.char_indices().peekable();
-    let mut between = Between::default();
+    let mut between = WordGap::default();
     let mut quote: Option<(char, usize)> = None;
     let mut before = ' ';
     while let Some((at, c)) = chars.next() {
@@ -58,7 +58,7 @@ pub(super) fn tokenise(message: &str) -> Vec<Token> {
             }
             break;
         }
-        let mut token = Token {
+        let mut token = MessageToken {
             text: String::new(),
             place: at..at,
             break_before: between.strength,
@@ -79,34 +79,34 @@ pub(super) fn tokenise(message: &str) -> Vec<Token> {
         {
             token.place.start = sign;
         }
-        between = Between::default();
+        between = WordGap::default();
         tokens.push(token);
     }
     tokens
 }
 
 /// What was seen since the last word.
-struct Between {
-    strength: Break,
+struct WordGap {
+    strength: WordBreak,
     /// Where a `#` stands that belongs to the next number.
     number_sign: Option<usize>,
 }
 
-impl Default for Between {
+impl Default for WordGap {
     fn default() -> Self {
-        Self { strength: Break::Nothing, number_sign: None }
+        Self { strength: WordBreak::Nothing, number_sign: None }
     }
 }
 
-impl Between {
+impl WordGap {
     fn see(&mut self, at: usize, c: char, next: char) {
         self.number_sign = if c == '#' { Some(at) } else { self.number_sign.filter(|_| c == ' ') };
         let strength = match c {
-            '\n' | ';' | '!' | '?' | '…' => Break::Sentence,
-            '.' if !next.is_alphanumeric() => Break::Sentence,
-            ',' | '–' | '—' => Break::Comma,
-            '-' if next == ' ' => Break::Comma,
-            _ => Break::Nothing,
+            '\n' | ';' | '!' | '?' | '…' => WordBreak::Sentence,
+            '.' if !next.is_alphanumeric() => WordBreak::Sentence,
+            ',' | '–' | '—' => WordBreak::Comma,
+            '-' if next == ' ' => WordBreak::Comma,
+            _ => WordBreak::Nothing,
         };
         self.strength = self.strength.max(strength);
     }
@@ -135,7 +135,7 @@ fn is_vowel_point(c: char) -> bool {
     ('\u{591}'..='\u{5c7}').contains(&c) && c != '\u{5be}'
 }
 
-fn push_normalised(token: &mut Token, c: char) {
+fn push_normalised(token: &mut MessageToken, c: char) {
     token.is_number &= c.is_ascii_digit();
     if token.text.len() >= LONGEST_WORD || is_vowel_point(c) {
         return;
@@ -153,7 +153,7 @@ fn read_quote(
     before: char,
     next: char,
     open: Option<(char, usize)>,
-    tokens: &mut [Token],
+    tokens: &mut [MessageToken],
 ) -> Option<(char, usize)> {
     let closing = match c {
         '"' | '“' | '”' | '„' | '״' => '"',
@@ -203,7 +203,7 @@ mod tests {
     fn breaks_and_quotations_are_kept() {
         let tokens = tokenise("Add 'mom and dad', show all. Really? Yes");
         let breaks: Vec<_> = tokens.iter().map(|token| token.break_before).collect();
-        use Break::{Comma, Nothing, Sentence};
+        use WordBreak::{Comma, Nothing, Sentence};
         assert_eq!(breaks, [Nothing, Nothing, Nothing, Nothing, Comma, Nothing, Sentence, Sentence]);
         let quoted: Vec<_> = tokens.iter().filter(|token| token.is_quoted).map(|token| token.text.as_str()).collect();
         assert_eq!(quoted, ["mom", "and", "dad"]);

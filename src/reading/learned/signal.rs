@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use crate::reading::{
-    lexicon::word_hash::{extend_hash, hash_word},
-    sentence::text::Sentence,
-};
+use crate::plain_text::word_hash::{extend_hash, hash_word};
+use crate::reading::sentence::text::Sentence;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal<'a> {

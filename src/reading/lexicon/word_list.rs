@@ -47,6 +47,10 @@ text_enum! {
         AnswerWishes = "answer_wishes",
         /// Words for a time that was named before.
         PointingTimes = "pointing_times",
+        /// A time is good or possible.
+        Suiting = "suiting",
+        /// A time is not possible.
+        Unavailable = "unavailable",
         /// Words that open what happens otherwise.
         ElseOpenings = "else_openings",
         /// Limits that are a time named before: "until then".

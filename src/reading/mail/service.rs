@@ -3,9 +3,9 @@
 //! Owns when mail that nobody wrote by hand opens a task all the same: it is sent to the reader, it names an act of theirs
 //! with its day or passes on that somebody waits for them, and it neither sells nor lures.
 
+use crate::date::ReferenceTime;
 use crate::model::Mail;
 use crate::reading::{
-    date::ReferenceTime,
     learned::{Head, MailScores},
     lexicon::Feature,
     mail::{annotated_mail::AnnotatedMail, category::is_auto_submitted},

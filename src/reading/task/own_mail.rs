@@ -3,9 +3,9 @@
 //! Owns what may be taken from the person's own words. Orders to the agent count only in mail to oneself: what is
 //! written to someone else is for them.
 
+use crate::date::{self, DueDate, ReferenceTime};
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 use crate::reading::{
-    date::{self, DueDate, ReferenceTime},
     lexicon::Feature,
     mail::{annotated_mail::AnnotatedMail, requests::MAX_TASKS_PER_MAIL},
     read::ReadContext,
@@ -77,6 +77,7 @@ fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thr
         wants_answer: false,
         asked: None,
         happens_at: None,
+        asked_times: None,
     }
 }
 

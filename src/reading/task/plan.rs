@@ -2,10 +2,10 @@
 //!
 //! Owns how a task is filled. Whether there is one was decided before.
 
-use crate::model::{ExtractedTask, Instant, Mail, TaskKind};
+use crate::date::{self, DueDate, ReferenceTime};
+use crate::model::{AskedTime, ExtractedTask, Instant, Mail, TaskKind};
 use crate::reading::{
     conversation::says,
-    date::{self, DueDate, ReferenceTime},
     language::Language,
     lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
@@ -16,6 +16,7 @@ use crate::reading::{
     },
     task::{
         asked::{find_asked, kind_for_asked},
+        meeting_times::find_asked_times,
         money,
         objective::ObjectiveWriter,
         shorten::shorten,
@@ -75,7 +76,9 @@ pub(in crate::reading) fn plan_task(
     task.currency = money.map(|money| money.currency.to_owned());
     task.asked = asked;
     task.wants_answer = wants_answer(kind, &clause, scored);
-    task.happens_at = find_meeting_time(kind, scored, base);
+    task.asked_times =
+        (kind == TaskKind::Meeting).then(|| find_asked_times(scored, &mail.subject, annotated, base)).flatten();
+    task.happens_at = find_meeting_time(&task, scored, base);
     set_due_date_and_steps(&mut task, due, mail);
     task
 }
@@ -96,13 +99,19 @@ fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) ->
 
 /// The hour at which the reader is asked to be somewhere or to meet. A limit is none: work that is late is still to be
 /// done.
-fn find_meeting_time(kind: TaskKind, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<Instant> {
+fn find_meeting_time(task: &ExtractedTask, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<Instant> {
+    // Of several times the last one counts: until then there is something to answer. A time that had passed when the mail
+    // was written is answered too.
+    if let Some(asked) = &task.asked_times {
+        let last = asked.times.iter().map(AskedTime::latest).max().filter(|_| asked.is_exact());
+        return last.filter(|last| base.hours_until(*last) > 0.0);
+    }
     let lexicon = Lexicon::of(scored.sentence.language);
     let due = scored.due_date(base).filter(|due| !due.is_limit && due.deadline.contains('T'))?;
     let is_visit = scored.sentence.raw.contains('?')
-        && (kind == TaskKind::Question || scored.logit_meets > 0.0 || says(scored, WordList::Visits))
+        && (task.kind == TaskKind::Question || scored.logit_meets > 0.0 || says(scored, WordList::Visits))
         && !scored.sentence.words().any(|word| lexicon.has_word(WordList::HandingVerbs, word));
-    (kind == TaskKind::Meeting || is_visit).then_some(due.at)
+    (task.kind == TaskKind::Meeting || is_visit).then_some(due.at)
 }
 
 /// "Book a room for the kick-off", "schedule a call with the client": the words say more than "a meeting with" the sender.
@@ -375,6 +384,7 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
         steps: choose_steps(kind, TemplateContext { has_due_date: false, in_thread: !mail.references.is_empty() }),
         wants_answer: kind == TaskKind::Invitation,
         happens_at: None,
+        asked_times: None,
         asked: None,
     }
 }

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use crate::{
     model::{
         AccountMode, Action, ActionId, Actor, Addressed, Change, ChatProfile, ChatRole, ConversationId,
-        DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, Instant, ItemId, ItemKind, ItemState, Mail,
-        MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind, RiskClass, RunId,
-        RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow, UnreadableRows,
-        UrgencyOrigin,
+        DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId, ItemKind,
+        ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind,
+        RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow,
+        UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -131,6 +131,11 @@ const TABLES: &[CheckedTable] = &[
             ("last_updated", AT),
             ("tool_output", check_json::<Map<String, Value>>),
         ],
+    ),
+    checked_table(
+        "held_time",
+        "task_id",
+        &[("task_id", TASK), ("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)],
     ),
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),

@@ -138,7 +138,7 @@ impl EffectfulStep<'_> {
             action_id: self.action_id,
             account: run.account.clone(),
             user: run.user.clone(),
-            task_id: self.task.task_id,
+            task_id: Some(self.task.task_id),
             step: self.name.to_owned(),
             generation: state.generation,
             mail_id: state.mail_id,

@@ -4,6 +4,7 @@
 
 mod effect_outcome;
 mod effect_plan;
+mod rule_effect;
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -14,7 +15,7 @@ use super::wording;
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
-    model::{ActionId, Change, ItemId, ItemKind, Me, Move, NewItem, OutboxState, Task, TaskStatus},
+    model::{ActionId, Change, HeldTime, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind, Task, TaskStatus},
     source::CalendarLookup,
     tool::{
         BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
@@ -35,6 +36,7 @@ pub(super) const LEFT_TO_PERSON: &str = "yours";
 struct ToolReplies {
     thread: Vec<ThreadMail>,
     busy_times: BusyTimes,
+    held_times: Vec<HeldTime>,
     in_calendar: CalendarLookup,
     letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
@@ -42,6 +44,9 @@ struct ToolReplies {
 
 impl Node for ExecuteTool {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        if entry.run.kind == RunKind::Effect {
+            return rule_effect::work_on_mail(entry, &self.me);
+        }
         let task = entry.state.task.as_ref().context("there is no task to work")?;
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
             return self.record_effect_outcome(entry, task, *action_id);
@@ -100,6 +105,7 @@ impl ExecuteTool {
             mail: entry.mail,
             thread: &replies.thread,
             busy_times: &replies.busy_times,
+            held_times: &replies.held_times,
             in_calendar: &replies.in_calendar,
             letters: &replies.letters,
             wording: replies.wording.as_ref(),
@@ -122,8 +128,9 @@ impl ExecuteTool {
             }
             Ok(ToolOutcome::ReplacedBy { steps, step }) => {
                 let is_left = |other: &dyn Tool| !steps.contains(&other.name());
-                let next =
-                    if self.untried_steps(task).any(|(_, other)| is_left(other)) { Move::Again } else { Move::Next };
+                let is_agents = self.tools.get(step).is_some() && !has_output(task, step);
+                let is_more = is_agents || self.untried_steps(task).any(|(_, other)| is_left(other));
+                let next = if is_more { Move::Again } else { Move::Next };
                 let steps = steps.iter().map(|step| (*step).to_owned()).collect();
                 let replace = Change::ReplaceSteps { steps, by: step.to_owned() };
                 Ok(NodeOutput::from_move(next).with_changes(vec![replace]))
@@ -146,9 +153,14 @@ impl ExecuteTool {
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Thread { thread })));
         }
         let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::BusyTimes { .. }))?;
-        if let (Some(days), None) = (tool.busy_days_ahead(), &busy_times) {
-            let to = entry.now.plus(chrono::Duration::days(days));
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from: entry.now, to })));
+        let held_times: Option<Vec<HeldTime>> = entry.find_reply(|call| matches!(call, Call::HeldTimes { .. }))?;
+        if let Some((from, to)) = tool.needs_free_times(task, entry.now) {
+            if busy_times.is_none() {
+                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from, to })));
+            }
+            if held_times.is_none() {
+                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::HeldTimes { from, to })));
+            }
         }
         let in_calendar: Option<CalendarLookup> =
             entry.find_reply(|call| matches!(call, Call::CalendarEvent { .. }))?;
@@ -167,8 +179,9 @@ impl ExecuteTool {
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::OwnLetters { person })));
         }
         let letters = letters.unwrap_or_default();
-        let (busy_times, in_calendar) = (busy_times.unwrap_or_default(), in_calendar.unwrap_or_default());
-        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, letters, wording }))
+        let (busy_times, held_times) = (busy_times.unwrap_or_default(), held_times.unwrap_or_default());
+        let in_calendar = in_calendar.unwrap_or_default();
+        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, held_times, in_calendar, letters, wording }))
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when

@@ -8,6 +8,7 @@ pub(in crate::store) mod digest;
 pub(in crate::store) mod edit;
 pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
+mod held_time;
 pub(in crate::store) mod history;
 pub(in crate::store) mod listing;
 pub(in crate::store) mod reminder;
@@ -115,6 +116,7 @@ pub(in crate::store) fn open(
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
     facts::store_task_facts(session, task.task_id, of)?;
+    held_time::store_held_times(session, task)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
     let born = StatusTransition {
         account: owner.account,
@@ -203,7 +205,8 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
         task.tool_output.as_ref().map(serde_json::to_string).transpose().context("encoding tool output")?,
         &task.result_summary,
     );
-    execute(connection, sql, values, "updating a task").map(drop)
+    execute(connection, sql, values, "updating a task")?;
+    held_time::store_held_times(connection, task)
 }
 
 /// Returns the task, or an error when there is none.

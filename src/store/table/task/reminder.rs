@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         error::{Result, SkipUnreadable as _},
-        table::{execute, parse_column, parse_optional_column, query_optional, query_readable, task},
+        table::{execute, outbox, parse_column, parse_optional_column, query_optional, query_readable, task},
     },
 };
 
@@ -166,7 +166,7 @@ pub(in crate::store) fn record_invoice(
         "INSERT INTO invoice (action_id, task_id, account, user_id, payee, amount, currency, due, number, recorded_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
     let InvoiceRecord { payee, amount, currency, due, number } = invoice;
-    let (id, task) = (action.action_id.to_string(), action.task_id.to_string());
+    let (id, task) = (action.action_id.to_string(), outbox::task_of(action)?.to_string());
     let values =
         (id, task, action.account.as_str(), action.user.as_str(), payee, amount, currency, due, number, at.to_string());
     execute(connection, sql, values, "recording an invoice").map(drop)
