@@ -67,6 +67,11 @@ fn refuse_long_message<T: TaskTools>(turn: &mut ChatTurn<'_, T>) {
     turn.reply.memory.options = last.options.clone();
     turn.reply.memory.list = last.list.clone();
     if turn.request.profile == ChatProfile::Guided {
-        turn.reply.state = FlowState::of_history(turn.request.history.messages());
+        let state = FlowState::of_history(turn.request.history.messages());
+        if matches!(state, Some(FlowState::DeleteConfirm | FlowState::UpdateConfirm)) {
+            let asked = turn.reply.memory.command.take();
+            turn.reply.memory.command = asked.map(|command| command.clarifying("confirmation"));
+        }
+        turn.reply.state = state;
     }
 }

@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(check(query, title), Some(expected), "{query} in {title}");
         }
         for (query, title) in
-            [("finish report", "Finish Q4 report"), ("call mum", "Call mom"), ("dentst", "Call the dentist")]
+            [("finish reprt", "Finish Q4 report"), ("call mum", "Call mom"), ("dentst", "Call the dentist")]
         {
             assert!(matches!(check(query, title), Some(TitleMatch::Similar(_))), "{query} near {title}");
         }

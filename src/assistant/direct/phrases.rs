@@ -8,7 +8,7 @@ use crate::{
         intent::Intent,
         memory::ChatAction,
         phrase::{fold, trim_punctuation},
-        reference::Reference,
+        reference::{self, Reference},
         reply::{ReplySentence, ReplyText},
         tool::{TaskTools, ToolCall, ToolResult},
         turn::{ChatTurn, Step},
@@ -104,8 +104,9 @@ fn read_snooze<T: TaskTools>(turn: &ChatTurn<'_, T>, message: &str) -> Option<(C
         PhraseList("snooze_about").strip_start(message).or_else(|| PhraseList("snooze_lead").strip_start(message))?;
     let rest = trim_punctuation(rest);
     let (me, now) = (turn.request.me, turn.request.now);
-    // The time is the longest end of the sentence that is a time and nothing else.
-    for (at, _) in rest.match_indices(' ') {
+    // The time is the longest end of the sentence that is a time and nothing else. "Task 3 on Sunday" is not at three.
+    let named = reference::explicit_place(rest).map_or(0, |place| place.end);
+    for (at, _) in rest.match_indices(' ').filter(|(at, _)| *at >= named) {
         let (target, when) = (rest.get(..at)?, rest.get(at + 1..)?);
         let bare = PhraseList("until").strip_start(when).unwrap_or(when);
         let is_time = [when, bare].iter().any(|text| reading::moment(text, me, now).is_some());

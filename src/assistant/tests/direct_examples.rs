@@ -242,7 +242,7 @@ fn ac_cb6_and_ac_cb10_the_context_is_fifty_messages() {
     for _ in 0..24 {
         chat.say("Hello!");
     }
-    assert_eq!(chat.say("Delete it"), "I've deleted 'Task A' from your list.", "24 pairs ago is within the context");
+    assert_eq!(chat.say("Delete it"), "I've deleted 'A' from your list.", "24 pairs ago is within the context");
     let mut chat = Conversation::direct(&[]);
     chat.say("Add task A");
     for _ in 0..25 {
