@@ -72,7 +72,7 @@ fn split_description(text: &str) -> (&str, Option<&str>) {
     let splits = text.char_indices().filter(|(at, _)| !is_quoted(*at)).find_map(|(at, c)| {
         let (before, after) = (text.get(..at)?, text.get(at + c.len_utf8()..)?);
         let is_split = match c {
-            ':' => !is_between_digits(before, after) && !after.starts_with("//"),
+            ':' => !is_between_digits(before, after) && after.starts_with(' '),
             '—' => true,
             '–' => before.ends_with(' ') && after.starts_with(' '),
             ' ' => return split_at_word(before, after),
@@ -324,7 +324,21 @@ fn read_field_and_value(text: &str) -> Option<(ChangedField, String)> {
 
 fn strip_to(text: &str) -> &str {
     let text = text.trim();
-    let starts = ["to be ", "to ", "into ", "as ", "is ", "= ", ": ", "ל-", "ל '", "להיות "];
+    let starts = [
+        "should be ",
+        "must be ",
+        "to be ",
+        "to ",
+        "into ",
+        "as ",
+        "is now ",
+        "is ",
+        "= ",
+        ": ",
+        "ל-",
+        "ל '",
+        "להיות ",
+    ];
     let rest = starts.iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text).trim();
     let quoted = rest.strip_prefix('ל').filter(|rest| rest.starts_with(['\'', '"', '“']) || rest.starts_with('ל'));
     let word =

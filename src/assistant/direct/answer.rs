@@ -98,8 +98,9 @@ async fn answer_what_to_change<T: TaskTools>(
     if asks_anew(reading) && !is_update {
         return Ok(false);
     }
-    let clause = reading.clauses.first().filter(|_| is_update);
-    let rest = clause.and_then(|clause| turn.message.get(clause.rest.clone())).unwrap_or(&turn.message).to_owned();
+    let clause = reading.clauses.first().filter(|clause| is_update && clause.trigger.end <= clause.rest.start);
+    let rest = clause.and_then(|clause| turn.message.get(clause.trigger.end..clause.span.end));
+    let rest = rest.unwrap_or(&turn.message).to_owned();
     let mut wanted = extract::read_wanted_update(&rest);
     if !matches!(wanted.reference, Reference::Nothing | Reference::Pronoun) && !wanted.values.is_empty() && is_update {
         // Another task was named.

@@ -167,6 +167,12 @@ fn read_wish<T: TaskTools>(turn: &ChatTurn<'_, T>, clause: &ClauseReading) -> Cl
     let (whole, trigger, rest) = (part(&clause.span), part(&clause.trigger), part(&clause.rest));
     match clause.intent {
         Intent::Create if extract::names_field(rest) => read_update(turn, trigger, rest),
+        // The new value may stand behind what is changed, or before the word that says so.
+        Intent::Update => {
+            let is_behind = !trigger.is_empty() && clause.trigger.end <= clause.rest.start;
+            let start = if is_behind { clause.trigger.end } else { clause.span.start };
+            read_update(turn, trigger, part(&(start..clause.span.end)))
+        }
         Intent::Create => {
             let title = if clause.evidence == Evidence::Imperative { whole } else { rest };
             ClauseWish::Create { wanted: extract::read_wanted_task(title), said: whole.to_owned() }
@@ -174,7 +180,6 @@ fn read_wish<T: TaskTools>(turn: &ChatTurn<'_, T>, clause: &ClauseReading) -> Cl
         Intent::List => ClauseWish::List(read_list_status(whole)),
         Intent::Complete => ClauseWish::Act(ChatAction::Complete, Reference::parse(rest)),
         Intent::Delete => ClauseWish::Act(ChatAction::Delete, Reference::parse(rest)),
-        Intent::Update => read_update(turn, trigger, rest),
         Intent::Help => ClauseWish::Help,
         Intent::Greeting => ClauseWish::Greeting,
         Intent::Unclear => ClauseWish::Unclear,
