@@ -21,6 +21,7 @@ mod beside_a_daemon;
 mod broken_places;
 mod chat;
 mod chat_fuzz;
+mod chat_rewording;
 mod chat_terminal;
 mod command_line;
 mod conversation_cases;

@@ -28,7 +28,7 @@ use crate::assistant::guided::{
 
 /// What an answer to "are you sure?" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Confirmation {
+enum ConfirmationAnswer {
     Confirmed,
     /// The whole message is "no": the flow ends.
     Refused,
@@ -37,16 +37,16 @@ enum Confirmation {
 }
 
 /// Reads an answer to a confirmation. A yes beside a negation or among other words is none.
-fn read_confirmation(message: &str) -> Confirmation {
+fn read_confirmation(message: &str) -> ConfirmationAnswer {
     let folded = fold(message);
     if PhraseList("no").is(&folded) {
-        return Confirmation::Refused;
+        return ConfirmationAnswer::Refused;
     }
     let has_yes = words(&folded).any(|word| PhraseList("yes").is(word));
     if has_yes && !PhraseList("negation").is_in(&folded) && is_agreement(message) {
-        Confirmation::Confirmed
+        ConfirmationAnswer::Confirmed
     } else {
-        Confirmation::Unclear
+        ConfirmationAnswer::Unclear
     }
 }
 
@@ -95,18 +95,18 @@ pub(in crate::assistant) fn wait_in<T: TaskTools>(
 
 async fn take_confirmation<T: TaskTools>(turn: &mut ChatTurn<'_, T>, state: FlowState, command: ChatCommand) -> Step {
     match read_confirmation(&turn.message) {
-        Confirmation::Refused => {
+        ConfirmationAnswer::Refused => {
             turn.say(ReplySentence("guided_refused"), &[]);
             turn.reply.memory.command = Some(reset(state));
             Ok(())
         }
-        Confirmation::Unclear => {
+        ConfirmationAnswer::Unclear => {
             let options = turn.request.history.last().options.clone();
             turn.reply.memory.options = options;
             wait_in(turn, state, command.clarifying("confirmation"), ReplySentence("guided_confirm_again"), &[]);
             Ok(())
         }
-        Confirmation::Confirmed => {
+        ConfirmationAnswer::Confirmed => {
             let intent =
                 if state == FlowState::DeleteConfirm { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
             let command = command.into_ready(intent);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn only_a_plain_yes_confirms() {
-        use Confirmation::{Confirmed, Refused, Unclear};
+        use ConfirmationAnswer::{Confirmed, Refused, Unclear};
         for (message, expected) in [
             ("yes", Confirmed),
             ("OK", Confirmed),
