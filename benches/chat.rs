@@ -52,7 +52,7 @@ async fn main() -> anyhow::Result<()> {
         ("a title that many tasks have in part", "delete the report"),
         ("a title with a typing mistake", "complete the reprt nr 77 xyz"),
         ("a title that no task has", "delete the zeppelin"),
-        ("a guided question", "delete Call report 7"),
+        ("a guided question", "delete Call report 96"),
     ] {
         let cost = turn(&app, "year", message).await?;
         table.value(name, (cost - idle).max(0.0), "ms", Goal::AtMost(1.0))?;
