@@ -16,7 +16,7 @@ DATA ?= ../shared/data
 # If this Python has numpy and scipy, `make eval` also cross-validates the learned weights.
 PYTHON ?= python3
 
-.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train train-intents train-encoder stats clean
+.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long chat-fuzz fuzz bench bench-long eval train train-intents train-encoder stats clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -82,6 +82,9 @@ crash: need peers ## test with kills, restores, forgeries and malformed input; p
 crash-long: need peers ## the same with full counts; takes hours, and continues where it was stopped; without fuzz
 	@$(PYTHON) scripts/crash.py --long
 
+chat-fuzz: need ## say 100,000 random things in conversations, or TURNS=n; needs cargo-nextest
+	IT_TURNS=$(or $(TURNS),100000) cargo nextest run --locked -E 'test(random_turns_do_no_harm)' --no-capture
+
 fuzz: need ## fuzz all parsers of foreign input; SECONDS=60 for each target, or RUNS=n
 	@CACHE=$(CACHE) SECONDS_EACH=$(or $(SECONDS),60) RUNS=$(or $(RUNS),0) $(PYTHON) scripts/fuzz.py
 
@@ -95,6 +98,7 @@ bench: need ## run the benchmarks; prints times and ratios beside their goals
 	cargo bench --locked --bench llm
 	cargo bench --locked --bench night
 	cargo bench --locked --bench mcp
+	cargo bench --locked --bench chat
 
 bench-long: need ## benchmark growth and search with up to a million entries
 	BENCH_LONG=1 cargo bench --locked --bench growth

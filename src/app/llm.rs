@@ -11,8 +11,9 @@ use crate::{
     app::App,
     graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{
-        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, anonymiser::QuotedMessage,
-        prompt::prioritise,
+        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput,
+        anonymiser::QuotedMessage,
+        prompt::{prioritise, reword_reply},
     },
     model::{
         CostRow, Instant, NewModelCall, ReplyJson,
@@ -114,17 +115,17 @@ impl ModelUseCases<'_> {
             spent,
             took_ms: 0,
         };
-        self.record_own_call("stopped", call).await
+        self.record_own_call("stopped", call, ReplyJson::encode(&())?).await
     }
 
     /// Stores a model call that belongs to no run.
-    async fn record_own_call(self, node: &str, call: ModelCall) -> anyhow::Result<()> {
+    async fn record_own_call(self, node: &str, call: ModelCall, reply: ReplyJson) -> anyhow::Result<()> {
         let new = NewModelCall {
             run: None,
             node: node.to_owned(),
             input_hash: String::new(),
             ordinal: 0,
-            reply: ReplyJson::encode(&())?,
+            reply,
             call,
             input_replies: Vec::new(),
             at: self.app.clock.now(),
@@ -165,9 +166,34 @@ impl ModelUseCases<'_> {
         };
         // The question of `doctor` costs money too, so it counts against the budget.
         if call.outcome.was_attempted() {
-            self.record_own_call("doctor", call).await?;
+            self.record_own_call("doctor", call, ReplyJson::encode(&())?).await?;
         }
         Ok(Some(health))
+    }
+
+    /// Has a reply of the assistant reworded. Returns none when the model gave no usable answer. Its cost is on the disk
+    /// before the answer is used.
+    pub(super) async fn reword_reply(self, reply: &str, language: &str) -> anyhow::Result<Option<String>> {
+        const ABOUT: &str = "chat";
+        let Some(settings) = &self.app.config.llm else { return Ok(None) };
+        let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
+        let caller = self.build(settings, Arc::new(wire))?;
+        let data = reword_reply::RewordReplyData { language: language.to_owned(), reply: reply.to_owned() };
+        let input = data.to_prompt_input().context("the reply cannot be written down")?;
+        let today = self.local_date();
+        // The budget of a task does not apply to a conversation, which goes on for ever; that of the day does.
+        let question = PromptCall {
+            input: &input,
+            guidelines: "",
+            about: ABOUT,
+            spent_before: ModelUsage::default(),
+            day: &today,
+        };
+        let (answer, call) = caller.model.request_answer(&question).await;
+        if call.outcome.was_attempted() {
+            self.record_own_call(ABOUT, call, ReplyJson::encode(&answer)?).await?;
+        }
+        Ok(answer.answer::<reword_reply::RewordReplyAnswer>().map(|answer| answer.reply))
     }
 
     /// Returns the cost of the last `days` days; none when there is no model and never was one.

@@ -5,6 +5,7 @@
 mod accounts;
 mod approvals;
 mod audit;
+mod conversations;
 mod effects;
 mod eval;
 mod health;
@@ -26,6 +27,7 @@ use anyhow::Context as _;
 pub use accounts::{AccountUseCases, PendingSignIn};
 pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
+pub use conversations::{ChatInput, ChatOutput, ConversationUseCases, new_conversation_id};
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
 pub use health::{AccountHealth, Finding, FindingCode, Health, HealthUseCases, WaitingSteps};
@@ -125,6 +127,11 @@ impl App {
     /// The audit chain: verifying it, and recording its head outside the database.
     pub fn audit(&self) -> AuditUseCases<'_> {
         AuditUseCases { app: self }
+    }
+
+    /// Conversations with the assistant.
+    pub fn conversations(&self) -> ConversationUseCases<'_> {
+        ConversationUseCases { app: self }
     }
 
     /// Effects: the policy, the pause, the outbox, undoing.

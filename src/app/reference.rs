@@ -24,7 +24,8 @@ impl TaskUseCases<'_> {
         // `search` names documents as "task:ID".
         let text = reference.trim().trim_start_matches("task:").trim_start_matches('#').to_uppercase();
         let found = if let Ok(number) = text.parse::<i64>() {
-            self.app.store.read(move |reader| reader.tasks().by_number(number)).await?
+            let user = self.app.user.clone();
+            self.app.store.read(move |reader| reader.task_lists().of_user_by_number(&user, number)).await?
         } else if let Ok(id) = text.parse::<TaskId>() {
             self.app.store.read(move |reader| reader.tasks().get(id)).await?
         } else {

@@ -15,8 +15,8 @@ pub const EDITED: &str = "the task was edited";
 /// What follows from an edit of an existing task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskEditOutcome {
-    /// The task moves to a final status.
-    End(TaskStatus),
+    /// The task moves to another status: its end, or a person begins to work on it.
+    MoveTo(TaskStatus),
     /// A successor made by [`reopen_task`] takes the place of the ended task.
     Reopen,
     /// The task is put off until then; none ends the snooze.
@@ -61,8 +61,9 @@ pub fn plan_task_edit(row: &TaskRow, edit: &TaskEdit) -> Result<TaskEditOutcome,
         return Err(DecisionError::refused(format!("task {} is {}: {advice}", task_label(row), row.task.status)));
     }
     match &edit.kind {
-        TaskEditKind::Done => Ok(TaskEditOutcome::End(TaskStatus::Done)),
-        TaskEditKind::Cancel => Ok(TaskEditOutcome::End(TaskStatus::Cancelled)),
+        TaskEditKind::Done => Ok(TaskEditOutcome::MoveTo(TaskStatus::Done)),
+        TaskEditKind::Cancel => Ok(TaskEditOutcome::MoveTo(TaskStatus::Cancelled)),
+        TaskEditKind::Begin => begin_task(row),
         TaskEditKind::Snooze(until) => Ok(TaskEditOutcome::Snooze(*until)),
         TaskEditKind::InstructStep { step, words, message } => {
             let mut outcome = redo_step_of_task(row, step, words)?;
@@ -72,6 +73,15 @@ pub fn plan_task_edit(row: &TaskRow, edit: &TaskEdit) -> Result<TaskEditOutcome,
             Ok(outcome)
         }
         _ => change_field(row, edit).map(|change| TaskEditOutcome::Change(Box::new(change))),
+    }
+}
+
+/// Moves a task to `IN_PROGRESS`, which only one that is ready can do: a new one has no priority yet, and one that waits
+/// for a person goes on when it is decided.
+fn begin_task(row: &TaskRow) -> Result<TaskEditOutcome, DecisionError> {
+    match row.task.status {
+        TaskStatus::Ready => Ok(TaskEditOutcome::MoveTo(TaskStatus::InProgress)),
+        status => Err(DecisionError::refused(format!("task {} is {status} and cannot be begun", task_label(row)))),
     }
 }
 

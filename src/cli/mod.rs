@@ -3,6 +3,7 @@
 
 mod args;
 mod auth;
+mod chat;
 mod check;
 mod cost;
 mod description;
@@ -225,6 +226,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
             search::search(app, screen, &text.join(" "), rebuild, limit).await?
         }
         Command::Hitl { command } => hitl::execute(app, screen, command).await?,
+        Command::Chat(options) => return chat::execute(app, screen, options).await,
         Command::Runs { command } => return runs::execute(app, screen, command).await,
         Command::Doctor => return check::run_doctor(app, screen).await,
         Command::Cost { days } => cost::show_cost(app, screen, days).await?,

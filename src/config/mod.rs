@@ -47,6 +47,8 @@ pub struct Config {
     /// Where the witness of this home is kept, outside its data; none when no such folder is known.
     pub state_folder: Option<PathBuf>,
     pub memory: MemorySettings,
+    /// Whether the model rewords the replies of the assistant.
+    pub reword_replies: bool,
     /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
     pub mcp: McpConfig,
@@ -133,6 +135,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         old_after_days: raw.mail.old_after_days,
         second_reader: raw.reading.second_reader,
         in_flight: raw.engine.in_flight,
+        reword_replies: raw.llm.reword_replies,
         llm: llm::validate_llm(raw.llm, home)?,
         mcp: mcp::validate_mcp(&raw.mcp, home)?,
         nightly_schedule: raw.nightly,

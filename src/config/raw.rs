@@ -183,6 +183,7 @@ pub(super) struct RawLlm {
     pub(super) money_per_task: f64,
     pub(super) price_in: f64,
     pub(super) price_out: f64,
+    pub(super) reword_replies: bool,
 }
 
 impl Default for RawLlm {
@@ -201,6 +202,7 @@ impl Default for RawLlm {
             money_per_task: 0.0,
             price_in: 0.0,
             price_out: 0.0,
+            reword_replies: false,
         }
     }
 }

@@ -6,6 +6,7 @@
 mod embedding;
 pub mod int8_vector;
 pub mod snippet;
+pub mod title;
 mod tokeniser;
 
 use crate::model::Instant;

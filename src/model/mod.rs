@@ -8,6 +8,7 @@ pub mod action;
 mod actor;
 pub mod approval;
 pub mod audit;
+mod conversation;
 pub mod facts;
 mod fingerprint;
 pub mod ids;
@@ -40,6 +41,10 @@ pub use approval::{
     ItemState, NamedMoment, NewItem, QueueLimits, ResponseWish, StepInstruction,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
+pub use conversation::{
+    BadChatName, ChatMessageRow, ChatProfile, ChatRole, ConversationId, ConversationRow, ListedStatus, NewChatMessage,
+    check_chat_name,
+};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
 pub use fingerprint::{Fingerprint, FingerprintKind};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};

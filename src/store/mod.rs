@@ -39,6 +39,7 @@ pub use table::{
     account::AccountReader,
     approval::ApprovalReader,
     audit::AuditReader,
+    conversation::ConversationReader,
     document::{
         DocumentReader,
         search::SearchDepth,
@@ -50,7 +51,10 @@ pub use table::{
     request::RequestReader,
     run::{RunReader, model_call::ModelCallReader},
     setting::SettingReader,
-    task::TaskReader,
+    task::{
+        TaskReader,
+        listing::{ListedTasks, TaskListReader},
+    },
 };
 pub use write::{Receipt, Write};
 
@@ -177,6 +181,10 @@ impl<'a> StoreReader<'a> {
         AuditReader(self.0)
     }
 
+    pub fn conversations(&self) -> ConversationReader<'a> {
+        ConversationReader(self.0)
+    }
+
     pub fn documents(&self) -> DocumentReader<'a> {
         DocumentReader(self.0)
     }
@@ -215,6 +223,10 @@ impl<'a> StoreReader<'a> {
 
     pub fn settings(&self) -> SettingReader<'a> {
         SettingReader(self.0)
+    }
+
+    pub fn task_lists(&self) -> TaskListReader<'a> {
+        TaskListReader(self.0)
     }
 
     pub fn tasks(&self) -> TaskReader<'a> {

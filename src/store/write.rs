@@ -12,6 +12,7 @@ use super::{
         account::{self, condition},
         approval::{self, decision, item},
         audit::epoch,
+        conversation,
         document::{search_index, vector},
         mail::ledger,
         nightly::{self, rules_version},
@@ -19,7 +20,7 @@ use super::{
         request,
         run::{self, model_call},
         setting,
-        task::{self, reminder, task_update},
+        task::{self, listing, reminder, task_update},
     },
 };
 use crate::model::{
@@ -28,8 +29,8 @@ use crate::model::{
 use crate::{
     document::EmbeddedDocument,
     model::{
-        Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewModelCall,
-        NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
+        Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewChatMessage,
+        NewModelCall, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     },
 };
@@ -172,6 +173,10 @@ pub enum Write {
         outcome: String,
         at: Instant,
     },
+    /// Adds a message to a conversation. The first one opens the conversation.
+    RecordChatMessage(Box<NewChatMessage>),
+    /// Stores the titles of all tasks as conversations find them.
+    IndexTitles,
     /// Rebuilds the full-text index from the stored mails and tasks.
     RebuildSearchIndex,
     /// Stores vectors of documents that were due for them.
@@ -232,6 +237,8 @@ impl Write {
         "drop_intent",
         "cancel_twin",
         "settle_proposal",
+        "chat_message",
+        "titles",
         "reindex",
         "remember",
         "forget",
@@ -279,6 +286,8 @@ impl Write {
             Self::DiscardIntendedRulesVersion { .. } => "drop_intent",
             Self::CancelDuplicateTask(..) => "cancel_twin",
             Self::CloseProposal { .. } => "settle_proposal",
+            Self::RecordChatMessage(..) => "chat_message",
+            Self::IndexTitles => "titles",
             Self::RebuildSearchIndex => "reindex",
             Self::RecordEmbeddings(..) => "remember",
             Self::DeleteVectors { .. } => "forget",
@@ -369,6 +378,8 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::CloseProposal { item_id, outcome, at }, _) => {
             rules_version::close_proposal(session, *item_id, outcome, *at)
         }
+        (Write::RecordChatMessage(new), _) => return conversation::record_message(session, new),
+        (Write::IndexTitles, _) => listing::index_all_titles(session),
         (Write::RebuildSearchIndex, _) => search_index::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),
         (Write::DeleteVectors { docs, reembed: again }, _) => vector::delete_vectors(session, docs, *again),

@@ -4,8 +4,8 @@
 use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use adjutant::model::{
-    AccountMode, Actor, DecisionKind, FactsKind, ItemKind, ItemState, MailId, MailState, MailboxKind, OutboxState,
-    Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, nightly::NightlyState,
+    AccountMode, Actor, ChatProfile, ChatRole, DecisionKind, FactsKind, ItemKind, ItemState, MailId, MailState,
+    MailboxKind, OutboxState, Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, nightly::NightlyState,
 };
 
 use crate::support::test_home::{Kind, TestHome, finish};
@@ -37,6 +37,8 @@ async fn every_set_of_states_is_the_models() {
         ("SELECT kind FROM facts_kind", words(&FactsKind::stored().collect::<Vec<_>>())),
         ("SELECT who FROM actor", words(Actor::ALL)),
         ("SELECT kind FROM decision_kind", words(DecisionKind::ALL)),
+        ("SELECT profile FROM chat_profile", words(ChatProfile::ALL)),
+        ("SELECT role FROM chat_role", words(ChatRole::ALL)),
     ] {
         assert_eq!(column(&home, query), model, "{query}");
     }

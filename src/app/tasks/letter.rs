@@ -41,7 +41,8 @@ impl TaskUseCases<'_> {
         let to = message.to.join(", ");
         let subject = message.subject.as_deref().map_or_else(String::new, |subject| format!(": {subject}"));
         debug_assert_ne!(account.as_str(), LOCAL_ACCOUNT);
-        self.add_to(NewTask { objective: format!("Write to {to}{subject}"), ..NewTask::default() }, account, &[]).await
+        self.add_to(NewTask { objective: format!("Write to {to}{subject}"), ..NewTask::default() }, account, &[], None)
+            .await
     }
 }
 

@@ -12,9 +12,10 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Actor, Addressed, ContextDoc, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
-        LedgerRow, Me, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
-        TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Actor, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant,
+        InvoiceRow, LedgerRow, Me, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder,
+        Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskId, TaskKind, TaskRow, TaskStatus,
+        UrgencyOrigin,
     },
     reading,
     store::{Receipt, SkipUnreadable as _, StoreReader, Write},
@@ -51,6 +52,14 @@ pub struct NewTask {
     pub deadline: Option<(String, Instant)>,
     /// What is said about the task beside its objective.
     pub description: Option<String>,
+}
+
+/// Where a task comes from that a person asked for in a conversation. Its date was read by the assistant.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct ChatOrigin {
+    pub(in crate::app) conversation: ConversationId,
+    /// The words that asked for a reminder; none for a task that is more than a reminder.
+    pub(in crate::app) remind: Option<String>,
 }
 
 /// The use cases of tasks.
@@ -135,33 +144,46 @@ impl TaskUseCases<'_> {
     /// Adds a typed task. "Remind me …" makes a reminder with its time and recurrence, anything else a step for the
     /// person.
     pub async fn add(self, new: NewTask) -> anyhow::Result<TaskRow> {
-        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"]).await
+        self.add_to(new, AccountId::from(LOCAL_ACCOUNT), &["do_the_work"], None).await
     }
 
     /// Adds a typed task to an account, with these steps unless it is a reminder.
-    async fn add_to(self, mut new: NewTask, account: AccountId, steps: &[&str]) -> anyhow::Result<TaskRow> {
+    pub(in crate::app) async fn add_to(
+        self,
+        mut new: NewTask,
+        account: AccountId,
+        steps: &[&str],
+        origin: Option<ChatOrigin>,
+    ) -> anyhow::Result<TaskRow> {
         let now = self.app.clock.now();
         let said = new.objective.trim().to_owned();
         if said.is_empty() {
             return Err(BadInput("a task needs an objective: adjutant tasks add \"Buy milk\"".into()).into());
         }
-        let asked = reading::parse_reminder_request(&said, &self.app.config.me, now);
+        let typed = origin.is_none();
+        let asked = typed.then(|| reading::parse_reminder_request(&said, &self.app.config.me, now)).flatten();
         let found = match &asked {
             Some(asked) => asked.deadline.clone().zip(asked.due_at),
-            None => reading::parse_typed_date(&said, &self.app.config.me, now),
+            None if typed => reading::parse_typed_date(&said, &self.app.config.me, now),
+            None => None,
         };
         new.deadline = new.deadline.or(found);
         let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
         // The random token keeps two equal tasks typed in the same second apart.
         let token = ulid::Ulid::generate().to_string();
         let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
-        let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
+        // The words that asked for the reminder also say how often it comes.
+        let remind = match &origin {
+            Some(origin) => origin.remind.clone(),
+            None => asked.is_some().then(|| said.clone()),
+        };
+        let kind = if remind.is_some() { TaskKind::Reminder } else { TaskKind::Request };
         let due = new.deadline.as_ref().map(|(_, at)| *at);
         let facts = facts_of_typed_task(&self.app.config.me, &objective, kind, due);
-        let remind = asked.is_some().then(|| {
+        let remind = remind.map(|words| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
             let asked = ReminderRequest { kind: FactsKind::Task(kind), due, deadline, me: &self.app.config.me, now };
-            NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
+            NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&words) }
         });
         let steps = if remind.is_some() { &["remind"][..] } else { steps };
         // A priority that the person chose is also recorded as theirs below, so that no rule changes it later.
@@ -169,10 +191,7 @@ impl TaskUseCases<'_> {
         let task = Task {
             task_id,
             created_at: now,
-            source: match self.who {
-                Actor::Client(name) => name.to_string(),
-                _ => format!("chat:{LOCAL_ACCOUNT}"),
-            },
+            source: self.source_of_typed_task(origin.as_ref()),
             objective: objective.clone(),
             context: TaskContext {
                 deadline: new.deadline.map(|(text, _)| text),
@@ -190,6 +209,15 @@ impl TaskUseCases<'_> {
         let mut wishes = vec![TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind }];
         wishes.extend(new.priority.map(TaskEditKind::Priority));
         self.apply_edits(task_id, &account, wishes, "added by hand").await
+    }
+
+    /// Returns where a typed task comes from: a conversation, a client, or the command line.
+    fn source_of_typed_task(self, origin: Option<&ChatOrigin>) -> String {
+        match (origin, self.who) {
+            (Some(origin), _) => format!("chat:{}", origin.conversation.as_str()),
+            (None, Actor::Client(name)) => name.to_string(),
+            (None, _) => format!("chat:{LOCAL_ACCOUNT}"),
+        }
     }
 
     /// Parses a date that a person typed. Returns it as typed and as an instant.

@@ -1,5 +1,6 @@
 //! The grammar of the command line. Names of commands and options are stable; every one of them has a help text.
 
+mod chat;
 mod hitl;
 mod mail;
 mod tasks;
@@ -11,7 +12,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
-pub(super) use self::{hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand};
+pub(super) use self::{chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand};
 use crate::{
     app::EvalKind,
     model::{NodeName, RunStatus, UnknownVariant},
@@ -115,6 +116,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<HitlCommand>,
     },
+    /// Talk about your tasks: add, list, complete, change, delete, undo; English or Hebrew
+    ///
+    /// It can show what waits for your approval, and cannot approve it. Commands within the conversation: /profile direct,
+    /// /profile guided, /undo, /help, /new, /quit.
+    Chat(ChatOptions),
     /// List, show, replay and fork processing runs; without a command, list the newest
     Runs {
         #[command(subcommand)]

@@ -14,7 +14,7 @@ mod wording;
 pub(super) use self::wording::headline;
 
 pub(super) use editor::edit_text;
-pub(super) use terminal::is_interactive;
+pub(super) use terminal::{is_interactive, restore_terminal_on_exit};
 
 use self::interactive::ApprovalScreen;
 use super::description::{format_clock_time, format_date_time};

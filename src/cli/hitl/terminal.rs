@@ -70,18 +70,7 @@ impl Terminal {
                 flag.store(true, Ordering::Relaxed);
             }
         });
-        for (kind, exit_code) in [(SignalKind::terminate(), 143), (SignalKind::hangup(), 129)] {
-            let mut signal = signal(kind)?;
-            tokio::spawn(async move {
-                if signal.recv().await.is_some() {
-                    // Decisions are whole rows, so there is nothing to finish; and a thread that waits for a key
-                    // cannot be interrupted otherwise.
-                    drop(restore_terminal());
-                    std::process::exit(exit_code);
-                }
-            });
-        }
-        restore_on_panic();
+        restore_terminal_on_exit()?;
         let terminal = Self { has_raw_mode: !is_dumb && enable_raw_mode().is_ok(), stop };
         terminal.enter_alternate_screen()?;
         Ok(terminal)
@@ -211,6 +200,23 @@ fn erase_last(text: &mut String, count: usize) -> io::Result<()> {
         let Some(c) = text.pop() else { break };
         write_stdout(&"\x08 \x08".repeat(c.width().unwrap_or_default()))?;
     }
+    Ok(())
+}
+
+/// Makes sure that the terminal is as it was found after a signal or a panic.
+pub(in crate::cli) fn restore_terminal_on_exit() -> io::Result<()> {
+    for (kind, exit_code) in [(SignalKind::terminate(), 143), (SignalKind::hangup(), 129)] {
+        let mut signal = signal(kind)?;
+        tokio::spawn(async move {
+            if signal.recv().await.is_some() {
+                // What was decided or said is stored in whole rows, so there is nothing to finish; and a thread that
+                // waits for a key cannot be interrupted otherwise.
+                drop(restore_terminal());
+                std::process::exit(exit_code);
+            }
+        });
+    }
+    restore_on_panic();
     Ok(())
 }
 

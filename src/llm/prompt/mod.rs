@@ -1,4 +1,4 @@
-//! The four prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer.
+//! The five prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer.
 //!
 //! Data is always shown as quoted JSON, never as part of the instructions. An answer is parsed and checked by
 //! [`PromptInput::check_answer`] before anybody sees it.
@@ -7,6 +7,7 @@ pub mod draft_reply;
 pub mod generate_response;
 pub mod plan_step;
 pub mod prioritise;
+pub mod reword_reply;
 
 use std::sync::LazyLock;
 
@@ -23,6 +24,7 @@ text_enum! {
         Prioritise = "prioritise",
         DraftReply = "draft_reply",
         GenerateResponse = "generate_response",
+        RewordReply = "reword_reply",
     }
 }
 
@@ -72,6 +74,10 @@ static GENERATE_RESPONSE: LazyLock<PromptTemplate> = LazyLock::new(|| {
     )
 });
 
+static REWORD_REPLY: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(include_str!("reword_reply.md"), schema::schema_for::<reword_reply::RewordReplyAnswer>())
+});
+
 /// An answer that can be checked against the data it is about.
 trait CheckedAnswer: DeserializeOwned + Serialize {
     type Data: DeserializeOwned;
@@ -87,6 +93,7 @@ impl Prompt {
             Self::Prioritise => &PRIORITISE,
             Self::DraftReply => &DRAFT_REPLY,
             Self::GenerateResponse => &GENERATE_RESPONSE,
+            Self::RewordReply => &REWORD_REPLY,
         }
     }
 
@@ -102,7 +109,7 @@ impl Prompt {
     /// Returns the limit of output tokens, which is enough for the longest answer that passes its check.
     const fn max_tokens(self) -> u32 {
         match self {
-            Self::PlanStep | Self::DraftReply => 1_000,
+            Self::PlanStep | Self::DraftReply | Self::RewordReply => 1_000,
             Self::Prioritise => 100,
             Self::GenerateResponse => 300,
         }
@@ -156,6 +163,7 @@ impl PromptInput {
             Prompt::Prioritise => parse_and_check::<prioritise::PrioritiseAnswer>(data, text),
             Prompt::DraftReply => parse_and_check::<draft_reply::DraftReplyAnswer>(data, text),
             Prompt::GenerateResponse => parse_and_check::<generate_response::GenerateResponseAnswer>(data, text),
+            Prompt::RewordReply => parse_and_check::<reword_reply::RewordReplyAnswer>(data, text),
         }
     }
 }

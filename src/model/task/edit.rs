@@ -16,6 +16,8 @@ pub enum TaskEditKind {
     },
     Done,
     Cancel,
+    /// The person begins to work on a task that is ready.
+    Begin,
     /// Sets the priority, which no rule changes afterwards.
     Priority(Priority),
     Objective(String),

@@ -6,6 +6,7 @@
 pub(super) mod account;
 pub(super) mod approval;
 pub(super) mod audit;
+pub(super) mod conversation;
 pub(super) mod document;
 pub(super) mod mail;
 pub(super) mod nightly;

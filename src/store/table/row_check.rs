@@ -11,10 +11,11 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Actor, Addressed, Change, DecisionChannel, DecisionKind, Direction, FactsKind,
-        Fingerprint, HeldKind, Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName,
-        OutboxState, Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask,
-        TaskContext, TaskId, TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Actor, Addressed, Change, ChatProfile, ChatRole, ConversationId,
+        DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId, ItemKind,
+        ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind,
+        RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow,
+        UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -138,6 +139,30 @@ const TABLES: &[CheckedTable] = &[
     ),
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),
+    checked_table("task_listing", "task_id", &[("task_id", TASK), ("due_at", AT), ("snooze_until", AT)]),
+    checked_table("task_title", "task_id", &[("task_id", TASK)]),
+    checked_table("task_word", "task_id || ' ' || word", &[("task_id", TASK)]),
+    checked_table(
+        "conversations",
+        "conversation_id",
+        &[
+            ("conversation_id", check_parses::<ConversationId>),
+            ("profile", check_parses::<ChatProfile>),
+            ("created_at", AT),
+            ("updated_at", AT),
+        ],
+    ),
+    checked_table(
+        "chat_messages",
+        "message_id",
+        &[
+            ("conversation_id", check_parses::<ConversationId>),
+            ("role", check_parses::<ChatRole>),
+            ("task_id", TASK),
+            ("memory", check_json_or_empty::<IgnoredAny>),
+            ("created_at", AT),
+        ],
+    ),
     checked_table("task_thread", "task_id", &[("task_id", TASK)]),
     checked_table("task_mark", "task_id", &[("mark", check_parses::<Fingerprint>), ("task_id", TASK)]),
     checked_table("task_history", "entry", &[("task_id", TASK), ("who", ACTOR), ("at", AT)]),

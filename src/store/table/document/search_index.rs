@@ -8,8 +8,12 @@ use crate::{
         prepared::{PreparedVectors, SearchEntry, build_task_entry_with_due_vectors, tokenise_mail},
         session::Session,
         table::{
-            decode_json_column, document::vector, execute, parse_column, query_optional, query_readable, setting,
-            setting::SettingReader, task, task::facts,
+            decode_json_column,
+            document::vector,
+            execute, parse_column, query_optional, query_readable, setting,
+            setting::SettingReader,
+            task,
+            task::{facts, listing},
         },
     },
 };
@@ -41,7 +45,7 @@ pub(in crate::store) fn index_mail(
     index_document(session, &document, found)
 }
 
-/// Adds or updates the document of a task, with its tokens and vectors. `sender` wrote the mail that the task came
+/// Adds or updates the document of a task, with its tokens and vectors, and its title. `sender` wrote the mail that the task came
 /// from.
 pub(in crate::store) fn index_task(
     session: &Session,
@@ -50,6 +54,7 @@ pub(in crate::store) fn index_task(
     sender: &str,
     found: &SearchEntry,
 ) -> Result<()> {
+    listing::index_title(session, task.task_id, &task.objective)?;
     let document = IndexedDocument {
         doc: &format!("task:{}", task.task_id),
         kind: "task",

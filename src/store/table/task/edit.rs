@@ -71,7 +71,7 @@ fn apply_edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     let row = task::get(session, edit.task_id)?;
     match approval::plan_task_edit(&row, edit)? {
         TaskEditOutcome::Reopen => return reopen(session, &row, edit),
-        TaskEditOutcome::End(to) => transition_task(session, &row, to, edit.who, &edit.why, edit.at)?,
+        TaskEditOutcome::MoveTo(to) => transition_task(session, &row, to, edit.who, &edit.why, edit.at)?,
         TaskEditOutcome::Snooze(until) => snooze(session, &row, until, edit)?,
         TaskEditOutcome::RedoStep { step, words, changes } => {
             instruct_step(session, &row, (&step, &words), &changes, edit)?;

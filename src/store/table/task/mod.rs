@@ -10,6 +10,7 @@ pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
 mod held_time;
 pub(in crate::store) mod history;
+pub(in crate::store) mod listing;
 mod page;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
@@ -17,8 +18,8 @@ pub(in crate::store) mod task_update;
 use rusqlite::{Connection, Row};
 
 use super::{
-    audit, decode_json_column, document::search_index, execute, parse_column, parse_optional_column,
-    query_first_readable, query_optional, query_readable,
+    audit, decode_json_column, document::search_index, execute, parse_column, parse_optional_column, query_optional,
+    query_readable,
 };
 use crate::{
     model::{AccountId, Actor, Facts, Instant, MailId, Task, TaskId, TaskRow, TaskStatus, UserId, audit::AuditEntry},
@@ -255,12 +256,6 @@ impl TaskReader<'_> {
             "reading a task",
             task_row,
         )
-    }
-
-    /// Returns the task with this number. A number belongs to the newest of reopened tasks.
-    pub fn by_number(self, number: i64) -> Result<Option<TaskRow>> {
-        let sql = format!("{COLUMNS} WHERE o.number = ?1 ORDER BY o.user_id");
-        query_first_readable(self.0, &sql, [number], "reading a task", task_row)
     }
 
     /// Returns tasks, most urgent first, then by deadline and age. With `open_at`, only those that are open and not

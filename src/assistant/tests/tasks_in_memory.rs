@@ -1,0 +1,180 @@
+//! Tasks in memory, found by the same functions as in the database.
+
+use std::future::{Future, ready};
+
+use crate::{
+    assistant::{
+        PAGE, PriorityReason,
+        command::{ChatPriority, ChatStatus},
+        tool::{TaskTools, TaskView, ToolCall, ToolFailure, ToolResult},
+    },
+    document::title::{match_title, title_key, title_words},
+    model::{Instant, ListedStatus, Priority, TaskId, TaskStatus},
+};
+
+/// The tasks of one person.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TasksInMemory {
+    pub(super) tasks: Vec<TaskView>,
+    /// Whether every call fails, as with a broken database.
+    pub(super) is_broken: bool,
+}
+
+fn now() -> Instant {
+    "2026-11-16T08:00:00Z".parse().unwrap()
+}
+
+impl TasksInMemory {
+    /// Returns tasks with these titles, numbered from 1.
+    pub(super) fn titled(titles: &[&str]) -> Self {
+        let mut tasks = Self::default();
+        for title in titles {
+            tasks.add(title);
+        }
+        tasks
+    }
+
+    pub(super) fn add(&mut self, title: &str) -> TaskId {
+        let number = self.tasks.len() + 1;
+        let task_id = TaskId::derive(now(), &[&number.to_string()]);
+        // Ids of one second are random, and the list must be in the order of the numbers.
+        let task_id = TaskId(ulid::Ulid::from_parts(now().unix_ms() + number as u64, task_id.0.random()));
+        self.tasks.push(TaskView {
+            task_id,
+            number: i64::try_from(number).ok(),
+            title: title.to_owned(),
+            description: None,
+            status: TaskStatus::Ready,
+            priority: Priority::Low,
+            deadline: None,
+            snooze_until: None,
+            is_from_mail: false,
+        });
+        task_id
+    }
+
+    /// Returns the task with this number.
+    pub(super) fn number(&self, number: usize) -> &TaskView {
+        &self.tasks[number - 1]
+    }
+
+    pub(super) fn status(&self, number: usize) -> TaskStatus {
+        self.number(number).status
+    }
+
+    fn listed(&self, status: ListedStatus) -> Vec<TaskView> {
+        let is_in = |task: &&TaskView| match status {
+            ListedStatus::Pending => !task.status.is_terminal(),
+            ListedStatus::Completed => task.status == TaskStatus::Done,
+            ListedStatus::All => task.status != TaskStatus::Cancelled,
+        };
+        let mut tasks: Vec<TaskView> = self.tasks.iter().filter(is_in).cloned().collect();
+        tasks.sort_by_key(|task| (task.status == TaskStatus::Done, std::cmp::Reverse(task.priority), task.task_id));
+        tasks
+    }
+
+    fn call(&mut self, call: ToolCall) -> Result<ToolResult, ToolFailure> {
+        if self.is_broken {
+            return Err(ToolFailure::Unavailable);
+        }
+        match call {
+            ToolCall::AddTask { title, description, priority, deadline, .. } => {
+                let task_id = self.add(&title);
+                self.change(task_id, |task| {
+                    task.description = description;
+                    task.priority = priority.map_or(Priority::Low, ChatPriority::level);
+                    task.deadline = deadline.map(|deadline| deadline.text);
+                    true
+                })
+            }
+            ToolCall::ListTasks { status, page } => {
+                let all = self.listed(status);
+                let total = all.len() as u64;
+                Ok(ToolResult::Listed { tasks: all.into_iter().skip(page * PAGE).take(PAGE).collect(), total })
+            }
+            ToolCall::FindTasks { status, title } => Ok(found(best_titles(self.listed(status), &title))),
+            ToolCall::FindRelated { words, .. } => {
+                let mut tasks = self.listed(ListedStatus::Pending);
+                tasks.retain(|task| title_words(&task.title).iter().any(|word| words.contains(word)));
+                Ok(found(tasks))
+            }
+            ToolCall::GetTask { number } => {
+                let task = self.tasks.iter().find(|task| task.number == Some(number)).cloned();
+                Ok(ToolResult::Found { task })
+            }
+            ToolCall::GetTaskById { task_id } => {
+                Ok(ToolResult::Found { task: self.tasks.iter().find(|task| task.task_id == task_id).cloned() })
+            }
+            ToolCall::CompleteTask { task_id } => self.end(task_id, TaskStatus::Done),
+            ToolCall::DeleteTask { task_id } | ToolCall::MarkNotATask { task_id } => {
+                self.end(task_id, TaskStatus::Cancelled)
+            }
+            ToolCall::ReopenTask { task_id } => self.change(task_id, |task| {
+                let was_ended = task.status.is_terminal();
+                task.status = TaskStatus::Ready;
+                was_ended
+            }),
+            ToolCall::SnoozeTask { task_id, until } => self.change(task_id, |task| {
+                task.snooze_until = until;
+                true
+            }),
+            ToolCall::UpdateTask { task_id, changes } => self.change(task_id, |task| {
+                task.title = changes.title.unwrap_or_else(|| task.title.clone());
+                task.description = changes.description.or(task.description.take());
+                task.priority = changes.priority.map_or(task.priority, ChatPriority::level);
+                if let Some(deadline) = changes.deadline {
+                    task.deadline = deadline.map(|deadline| deadline.text);
+                }
+                if changes.status == Some(ChatStatus::InProgress) {
+                    task.status = TaskStatus::InProgress;
+                }
+                true
+            }),
+            ToolCall::ExplainPriority { task_id } => {
+                let task = self.tasks.iter().find(|task| task.task_id == task_id).ok_or(ToolFailure::NotFound)?;
+                let level = ChatPriority::of(task.priority);
+                Ok(ToolResult::Reason(PriorityReason { level, set_by_hand: false, rule: None }))
+            }
+            ToolCall::ListApprovals => Ok(ToolResult::Waiting { items: Vec::new() }),
+        }
+    }
+
+    fn end(&mut self, task_id: TaskId, to: TaskStatus) -> Result<ToolResult, ToolFailure> {
+        self.change(task_id, |task| {
+            let can_end = !task.status.is_terminal();
+            task.status = if can_end { to } else { task.status };
+            can_end
+        })
+    }
+
+    fn change(&mut self, id: TaskId, change: impl FnOnce(&mut TaskView) -> bool) -> Result<ToolResult, ToolFailure> {
+        let task = self.tasks.iter_mut().find(|task| task.task_id == id).ok_or(ToolFailure::NotFound)?;
+        if !change(task) {
+            return Err(ToolFailure::Refused);
+        }
+        Ok(ToolResult::Changed { task: task.clone(), recorded: None })
+    }
+}
+
+fn found(tasks: Vec<TaskView>) -> ToolResult {
+    ToolResult::Listed { total: tasks.len() as u64, tasks }
+}
+
+fn best_titles(tasks: Vec<TaskView>, title: &str) -> Vec<TaskView> {
+    let query = title_key(title);
+    let matched = tasks.into_iter().filter_map(|task| Some((match_title(&query, &title_key(&task.title))?, task)));
+    let mut matched: Vec<_> = matched.collect();
+    matched.sort_by(|(one, _), (other, _)| other.compare(*one));
+    let best = matched.first().map(|(how, _)| *how);
+    matched
+        .into_iter()
+        .filter(|(how, _)| best.is_some_and(|best| how.is_same_kind(best)))
+        .map(|(_, task)| task)
+        .collect()
+}
+
+impl TaskTools for TasksInMemory {
+    fn call_all(&mut self, calls: Vec<ToolCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send {
+        ready(calls.into_iter().map(|call| self.call(call)).collect())
+    }
+}

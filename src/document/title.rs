@@ -1,0 +1,189 @@
+//! Titles of tasks as people refer to them: the whole title, a part of it, or something close to it.
+
+use std::cmp::Ordering;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::tokeniser::{is_trigram, tokenise};
+
+/// A title is similar from this share of equal letters on. The specification says more than 60 %.
+const LEAST_SIMILARITY: f64 = 0.6;
+/// From this share of equal letters on, two words are taken for the same word with a typing mistake.
+const LEAST_WORD_SIMILARITY: f64 = 0.75;
+/// The longest part of a title that is compared letter by letter, which takes quadratic time.
+const MOST_COMPARED_CHARS: usize = 120;
+/// The shortest part of a word that stands for the word.
+const SHORTEST_WORD_PART: usize = 3;
+
+/// How a query names a title, the best first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TitleMatch {
+    /// The titles are equal, apart from case and blanks.
+    Exact,
+    /// The title contains the query, or all of its words.
+    Contains,
+    /// The share of equal letters is more than 60 %.
+    Similar(f64),
+}
+
+impl TitleMatch {
+    /// Orders matches by how well they fit; the better one is greater.
+    pub fn compare(self, other: Self) -> Ordering {
+        let rank = |found: Self| match found {
+            Self::Exact => 3.0,
+            Self::Contains => 2.0,
+            Self::Similar(share) => share,
+        };
+        rank(self).total_cmp(&rank(other))
+    }
+
+    /// Returns whether both fit equally well, apart from how similar they are.
+    pub fn is_same_kind(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+/// Returns the form in which titles are compared: lower case, single blanks, no blanks around.
+pub fn title_key(title: &str) -> String {
+    let lower: String = title.nfc().flat_map(char::to_lowercase).collect();
+    lower.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the folded words of a title, by which it is indexed. A Hebrew word is also there without its prefixes.
+pub fn title_words(title: &str) -> Vec<String> {
+    tokenise(title).split(' ').filter(|word| !word.is_empty() && !is_trigram(word)).map(str::to_owned).collect()
+}
+
+/// Returns how the query names the title; none when it does not. Both are in the form of [`title_key`].
+pub fn match_title(query: &str, title: &str) -> Option<TitleMatch> {
+    if query.is_empty() {
+        return None;
+    }
+    if query == title {
+        return Some(TitleMatch::Exact);
+    }
+    if contains_at_word(title, query) || contains_all_words(query, title) {
+        return Some(TitleMatch::Contains);
+    }
+    let share = similarity(query, title);
+    let share = if share > LEAST_SIMILARITY { Some(share) } else { word_similarity(query, title) };
+    share.map(TitleMatch::Similar)
+}
+
+/// Returns whether the title contains the query, from the beginning of a word on.
+fn contains_at_word(title: &str, query: &str) -> bool {
+    if query.chars().count() < 2 {
+        return false;
+    }
+    title.match_indices(query).any(|(at, _)| {
+        let before = title.get(..at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|c| !c.is_alphanumeric())
+    })
+}
+
+/// Returns whether every word of the query is one of the title, or the beginning of one.
+fn contains_all_words(query: &str, title: &str) -> bool {
+    let (wanted, there) = (super::query_words(query), title_words(title));
+    let is_there = |word: &String| {
+        let is_part = word.chars().count() >= SHORTEST_WORD_PART;
+        there.iter().any(|known| known == word || (is_part && known.starts_with(word.as_str())))
+    };
+    !wanted.is_empty() && wanted.iter().all(|word| is_there(word) || without_prefix(word).is_some_and(|w| is_there(&w)))
+}
+
+/// Returns a Hebrew word without the letter that is written together with it: "הדוח" is "the report".
+fn without_prefix(word: &str) -> Option<String> {
+    title_words(word).into_iter().nth(1)
+}
+
+/// Returns the average similarity of the query's words to their nearest words in the title; none when one of them is
+/// near to no word.
+fn word_similarity(query: &str, title: &str) -> Option<f64> {
+    let (wanted, there) = (super::query_words(query), title_words(title));
+    let nearest = |word: &String| {
+        let shares = there.iter().map(|known| similarity(word, known));
+        shares.max_by(f64::total_cmp).filter(|share| *share >= LEAST_WORD_SIMILARITY)
+    };
+    let shares: Vec<f64> = wanted.iter().map(nearest).collect::<Option<_>>()?;
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+}
+
+/// Returns the share of letters that are equal: 1 less the edit distance by the length of the longer text.
+pub fn similarity(one: &str, other: &str) -> f64 {
+    let letters = |text: &str| text.chars().take(MOST_COMPARED_CHARS).collect::<Vec<char>>();
+    let (one, other) = (letters(one), letters(other));
+    let longest = one.len().max(other.len());
+    if longest == 0 { 1.0 } else { 1.0 - edit_distance(&one, &other) as f64 / longest as f64 }
+}
+
+/// Returns how many letters must be added, removed or replaced (the Levenshtein distance).
+fn edit_distance(one: &[char], other: &[char]) -> usize {
+    let mut costs: Vec<usize> = (0..=other.len()).collect();
+    for (row, left) in one.iter().enumerate() {
+        let mut diagonal = row;
+        let mut before = row + 1;
+        if let Some(first) = costs.first_mut() {
+            *first = before;
+        }
+        for (cost, right) in costs.iter_mut().skip(1).zip(other) {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = *cost;
+            before = replaced.min(before + 1).min(diagonal + 1);
+            *cost = before;
+        }
+    }
+    costs.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(query: &str, title: &str) -> Option<TitleMatch> {
+        match_title(&title_key(query), &title_key(title))
+    }
+
+    #[test]
+    fn a_title_is_named_as_a_whole_in_part_or_nearly() {
+        use TitleMatch::{Contains, Exact};
+        for (query, title, expected) in [
+            ("Buy  Groceries ", "buy groceries", Exact),
+            ("groceries", "Buy groceries from store", Contains),
+            ("report", "Finish Q4 Report", Contains),
+            ("report", "Reporting day", Contains),
+            ("store groceries", "Buy groceries from the store", Contains),
+            ("הדוח", "לסיים את דוח הרבעון", Contains),
+            ("קניות", "לעשות קניות", Contains),
+            ("חלב", "קנה חלב", Contains),
+        ] {
+            assert_eq!(check(query, title), Some(expected), "{query} in {title}");
+        }
+        for (query, title) in
+            [("finish reprt", "Finish Q4 report"), ("call mum", "Call mom"), ("dentst", "Call the dentist")]
+        {
+            assert!(matches!(check(query, title), Some(TitleMatch::Similar(_))), "{query} near {title}");
+        }
+        for (query, title) in
+            [("groceries", "Call mom"), ("art", "Plan the party"), ("", "Call mom"), ("e", "Buy eggs")]
+        {
+            assert_eq!(check(query, title), None, "{query} in {title}");
+        }
+    }
+
+    #[test]
+    fn the_distance_counts_letters() {
+        for (one, other, expected) in
+            [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("חלב", "חלב", 0), ("ab", "ba", 2)]
+        {
+            let letters = |text: &str| text.chars().collect::<Vec<_>>();
+            assert_eq!(edit_distance(&letters(one), &letters(other)), expected, "{one} {other}");
+        }
+        assert!(similarity("groceries", "grocery") > LEAST_SIMILARITY);
+    }
+
+    #[test]
+    fn a_better_match_is_greater() {
+        let worse_first = [TitleMatch::Similar(0.7), TitleMatch::Similar(0.9), TitleMatch::Contains, TitleMatch::Exact];
+        assert!(worse_first.is_sorted_by(|worse, better| worse.compare(*better) == Ordering::Less));
+    }
+}
