@@ -17,6 +17,7 @@ pub mod mail;
 pub mod me;
 pub mod memory;
 pub mod nightly;
+pub mod plan;
 pub mod priority;
 pub mod reading;
 pub mod reflection;
@@ -50,6 +51,10 @@ pub use mail::{
     PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
+pub use plan::{
+    Complexity, ComplexityReason, PlanOrigin, PlanPerson, PlanRow, PlanStatus, PlanStep, PlanStepRow, PlanStepStatus,
+    StepOutput, TaskPlan, ToolCall,
+};
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
 pub use reflection::{MessageFate, MessageOutcome, Reflection, ReflectionKind, RunFeedback};
@@ -63,7 +68,7 @@ pub use secret::Secret;
 pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HistoryRow, InvoiceRow, NamedMessage, NewReminder, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder,
+    HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder,
     Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
 };
 pub use text_enum::UnknownVariant;

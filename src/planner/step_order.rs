@@ -1,9 +1,11 @@
 //! The order of steps: which comes after which, as a directed graph without cycles.
 
+use std::collections::BTreeMap;
+
 use petgraph::{
     Direction,
     algo::is_cyclic_directed,
-    graphmap::DiGraphMap,
+    graph::{DiGraph, NodeIndex},
 };
 
 use crate::model::plan::{PlanStep, TaskPlan};
@@ -14,18 +16,25 @@ use crate::model::plan::{PlanStep, TaskPlan};
 pub struct CircularSteps;
 
 /// The steps of a plan by number, with an edge to each from every step that must have ended before it.
-pub struct StepGraph(DiGraphMap<u32, ()>);
+pub struct StepGraph {
+    graph: DiGraph<u32, ()>,
+    places: BTreeMap<u32, NodeIndex>,
+}
 
 impl StepGraph {
     fn new(steps: impl IntoIterator<Item = (u32, Vec<u32>)>) -> Self {
-        let mut graph = DiGraphMap::new();
-        for (number, after) in steps {
-            graph.add_node(number);
+        let steps: Vec<(u32, Vec<u32>)> = steps.into_iter().collect();
+        let mut graph = DiGraph::new();
+        let places: BTreeMap<u32, NodeIndex> =
+            steps.iter().map(|(number, _)| (*number, graph.add_node(*number))).collect();
+        for (number, after) in &steps {
             for before in after {
-                graph.add_edge(before, number, ());
+                if let (Some(before), Some(step)) = (places.get(before), places.get(number)) {
+                    graph.update_edge(*before, *step, ());
+                }
             }
         }
-        Self(graph)
+        Self { graph, places }
     }
 
     pub fn of_plan(plan: &TaskPlan) -> Self {
@@ -34,14 +43,16 @@ impl StepGraph {
 
     /// Returns whether every step that must come before has ended.
     pub fn is_ready(&self, number: u32, has_ended: impl Fn(u32) -> bool) -> bool {
-        self.0.neighbors_directed(number, Direction::Incoming).all(has_ended)
+        let Some(place) = self.places.get(&number) else { return false };
+        let mut before = self.graph.neighbors_directed(*place, Direction::Incoming);
+        before.all(|before| self.graph.node_weight(before).is_none_or(|number| has_ended(*number)))
     }
 }
 
 /// Checks that no step waits for itself, directly or through others.
 pub fn check_order(steps: &[(u32, Vec<u32>)]) -> Result<(), CircularSteps> {
     let graph = StepGraph::new(steps.iter().cloned());
-    if is_cyclic_directed(&graph.0) { Err(CircularSteps) } else { Ok(()) }
+    if is_cyclic_directed(&graph.graph) { Err(CircularSteps) } else { Ok(()) }
 }
 
 /// Returns the numbers of the steps that a text names as coming before: "after step 2", "after steps 1 and 3", "using the

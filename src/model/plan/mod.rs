@@ -8,10 +8,41 @@ mod progress;
 
 pub use progress::{PlanProgress, PlanRow, PlanStepRow, StepOutput};
 
+use chrono::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Instant, Subtask, TaskContext, text_enum::text_enum};
+use super::{Instant, Subtask, Task, TaskContext, text_enum::text_enum};
+
+/// The section `[planner]` of the configuration, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannerSettings {
+    /// Whether complex requests get a plan.
+    pub is_enabled: bool,
+    /// Whether calls that a model wrote as text are read.
+    pub parses_calls_in_text: bool,
+    /// How long the same writing call counts as a repetition.
+    pub deduplication_window: Duration,
+    /// How often a reading call or a model call is tried again after a transient error.
+    pub max_retry_attempts: usize,
+    /// How many steps of a plan go on side by side.
+    pub max_parallel_steps: usize,
+    /// The time within which a started call must have ended.
+    pub completion_timeout: Duration,
+}
+
+impl Default for PlannerSettings {
+    fn default() -> Self {
+        Self {
+            is_enabled: true,
+            parses_calls_in_text: true,
+            deduplication_window: Duration::seconds(5),
+            max_retry_attempts: 2,
+            max_parallel_steps: 4,
+            completion_timeout: Duration::seconds(30),
+        }
+    }
+}
 
 text_enum! {
     /// Where a plan stands.
@@ -128,6 +159,16 @@ impl PlanStep {
     }
 }
 
+/// Somebody whom the request names. A model refers to them by the handle and never sees or writes an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanPerson {
+    /// `P1`, `P2` and so on.
+    pub handle: String,
+    /// The name or the address as the request has it.
+    pub name: String,
+    pub address: String,
+}
+
 /// The definition of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskPlan {
@@ -135,7 +176,22 @@ pub struct TaskPlan {
     pub origin: PlanOrigin,
     #[serde(default)]
     pub complexity: Complexity,
+    /// Whom the request names, as far as their addresses are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<PlanPerson>,
     pub steps: Vec<PlanStep>,
+}
+
+/// Changes the plan of a task, and keeps its subtasks in agreement: a new step gets a subtask, which is open.
+pub(super) fn change_plan(task: &mut Task, change: impl FnOnce(&mut TaskPlan)) {
+    let Some(mut plan) = TaskPlan::of_context(&task.context) else { return };
+    change(&mut plan);
+    for subtask in plan.subtasks() {
+        if !task.subtasks.iter().any(|known| known.step == subtask.step) {
+            task.subtasks.push(subtask);
+        }
+    }
+    plan.store_in(&mut task.context);
 }
 
 impl TaskPlan {
@@ -164,6 +220,44 @@ impl TaskPlan {
     /// Returns the step of this name.
     pub fn step(&self, name: &str) -> Option<&PlanStep> {
         self.steps.iter().find(|step| step.name() == name)
+    }
+
+    /// Returns the person whom a recipient of a call names: by handle, by name or by address.
+    pub fn person(&self, named: &str) -> Option<&PlanPerson> {
+        let named = named.trim();
+        self.people.iter().find(|person| {
+            person.handle == named || person.name.eq_ignore_ascii_case(named) || person.address.eq_ignore_ascii_case(named)
+        })
+    }
+
+    pub(super) fn start_step(&mut self, number: u32, at: Instant) {
+        if let Some(step) = self.step_mut(number) {
+            step.started_at = Some(at);
+        }
+    }
+
+    /// Sets the calls of a step. Each further call becomes a step behind the first, before all that came after it.
+    pub(super) fn set_calls(&mut self, number: u32, calls: &[ToolCall]) {
+        let Some((first, further)) = calls.split_first() else { return };
+        let Some(step) = self.step_mut(number) else { return };
+        step.call = Some(first.clone());
+        let (description, instruction) = (step.description.clone(), step.instruction.clone());
+        let mut last = number;
+        for (call, part) in further.iter().zip(2..) {
+            let next = self.steps.iter().map(|step| step.step_number).max().unwrap_or_default() + 1;
+            for waiting in self.steps.iter_mut().filter(|step| step.after.contains(&number)) {
+                waiting.after.push(next);
+            }
+            self.steps.push(PlanStep {
+                step_number: next,
+                description: format!("{description} ({part})"),
+                instruction: instruction.clone(),
+                after: vec![last],
+                call: Some(call.clone()),
+                ..PlanStep::default()
+            });
+            last = next;
+        }
     }
 
     pub fn step_mut(&mut self, number: u32) -> Option<&mut PlanStep> {

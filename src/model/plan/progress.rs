@@ -17,8 +17,10 @@ pub enum StepOutput {
     Failed,
     /// A person skipped the step.
     Skipped,
-    /// The step was not carried out and will not be: the account only observes, or a person said no.
-    NotDone,
+    /// The step was not carried out, because the account only observes.
+    Withheld,
+    /// A person said no, or nobody answered in time.
+    Void,
     /// Only the person can do the step.
     LeftToPerson,
 }
@@ -44,8 +46,10 @@ impl StepOutput {
             Self::Skipped
         } else if has(Self::LEFT_TO_PERSON) {
             Self::LeftToPerson
-        } else if has("void") || has("withheld") {
-            Self::NotDone
+        } else if has("void") {
+            Self::Void
+        } else if has("withheld") {
+            Self::Withheld
         } else {
             Self::Begun
         }
@@ -110,7 +114,7 @@ fn step_status(step: &PlanStep, task: &Task) -> PlanStepStatus {
         (_, StepOutput::Skipped) => PlanStepStatus::Skipped,
         (true, _) => PlanStepStatus::Completed,
         (false, StepOutput::Failed) => PlanStepStatus::Failed,
-        (false, StepOutput::NotDone) => PlanStepStatus::Skipped,
+        (false, StepOutput::Withheld | StepOutput::Void) => PlanStepStatus::Skipped,
         (false, StepOutput::Begun) => PlanStepStatus::InProgress,
         (false, StepOutput::None) if step.started_at.is_some() => PlanStepStatus::InProgress,
         (false, StepOutput::None | StepOutput::LeftToPerson) => PlanStepStatus::Pending,

@@ -6,7 +6,7 @@ mod recurrence;
 mod reminder;
 mod row;
 
-pub use edit::{NamedMessage, Rerank, TaskEdit, TaskEditKind};
+pub use edit::{NamedMessage, NewRequest, Rerank, TaskEdit, TaskEditKind};
 pub use lifecycle::{IllegalTransition, TaskStatus};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};

@@ -6,7 +6,7 @@
 mod numbered;
 mod words;
 
-pub(super) use numbered::{ListItem, split_numbered_list};
+pub(super) use numbered::split_numbered_list;
 pub(super) use words::{WORDS, Word, split_words};
 
 use crate::model::plan::{Complexity, ComplexityReason};

@@ -4,6 +4,9 @@
 
 mod effect_outcome;
 mod effect_plan;
+mod model_calls;
+mod plan_work;
+mod step_view;
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -14,22 +17,25 @@ use super::wording;
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
-    model::{ActionId, Change, ItemId, ItemKind, Me, Move, NewItem, OutboxState, Task, TaskStatus},
+    model::{
+        ActionId, Change, ContextDoc, InvoiceRow, ItemId, ItemKind, Me, Move, NewItem, OutboxState, StepOutput, Task,
+        TaskPlan, TaskStatus, plan::PlannerSettings,
+    },
     source::CalendarLookup,
     tool::{
         BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
     },
 };
 use effect_plan::EffectfulStep;
+use plan_work::AgentStep;
+use step_view::{StepView, set_origins};
 
 /// The node execute_tool, with the person it works for and the tools it may use.
 pub(super) struct ExecuteTool {
     pub(super) me: Arc<Me>,
     pub(super) tools: Arc<Registry>,
+    pub(super) planner: PlannerSettings,
 }
-
-/// The key in the output of a step that says why only the person can do it.
-pub(super) const LEFT_TO_PERSON: &str = "yours";
 
 /// What a tool is given beside its task, from recorded replies.
 struct ToolReplies {
@@ -38,6 +44,8 @@ struct ToolReplies {
     in_calendar: CalendarLookup,
     letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
+    invoices: Vec<InvoiceRow>,
+    documents: Vec<ContextDoc>,
 }
 
 impl Node for ExecuteTool {
@@ -49,9 +57,14 @@ impl Node for ExecuteTool {
         if let Some(action_id) = entry.state.decided.filter(|action_id| is_decided_step_open(entry, task, *action_id)) {
             return Ok(NodeOutput::from_move(Move::Wait { action_id }));
         }
+        if let Some(plan) = TaskPlan::of_context(&task.context) {
+            return self.work_plan(entry, task, &plan);
+        }
         match self.untried_steps(task).next() {
             None => Ok(NodeOutput::from_move(Move::Next)),
-            Some((index, tool)) => self.run_tool(entry, task, index, tool),
+            Some((index, tool)) => {
+                self.run_tool(entry, task, &AgentStep { index, name: tool.name(), tool, planned: None })
+            }
         }
     }
 }
@@ -86,39 +99,55 @@ impl ExecuteTool {
         &self,
         entry: &NodeInput<'_>,
         task: &Task,
-        index: usize,
-        tool: &dyn Tool,
+        step: &AgentStep<'_>,
     ) -> anyhow::Result<NodeOutput> {
-        let replies = match self.gather_tool_replies(entry, task, tool)? {
+        let AgentStep { index, name, tool, planned } = *step;
+        let replies = match self.gather_tool_replies(entry, task, step)? {
             ControlFlow::Continue(replies) => replies,
             ControlFlow::Break(asking) => return Ok(asking),
         };
-        let action_id = derive_action_id(entry, task, tool.name());
+        let action_id = derive_action_id(entry, task, name);
+        let facts = entry.state.facts.as_ref().context("the task has no facts")?;
+        let mut changes = in_progress_changes(task);
+        let view = planned.map(|planned| StepView::new(entry, (task, facts), planned, &self.me)).transpose();
+        let view = match view {
+            Ok(view) => view,
+            Err(cannot) => return Ok(park_failed_step(entry, task, name, &cannot.0, changes)),
+        };
+        if let Some((_, planned)) = planned {
+            changes.push(Change::StepStarted { number: planned.step_number });
+        }
         let input = ToolInput {
-            task,
-            facts: entry.state.facts.as_ref().context("the task has no facts")?,
+            task: view.as_ref().map_or(task, |view| &view.task),
+            facts: view.as_ref().map_or(facts, |view| &view.facts),
             mail: entry.mail,
             thread: &replies.thread,
             busy_times: &replies.busy_times,
             in_calendar: &replies.in_calendar,
             letters: &replies.letters,
             wording: replies.wording.as_ref(),
+            invoices: &replies.invoices,
+            documents: &replies.documents,
+            arguments: step.arguments(),
             me: &self.me,
             own: self.me.reply_sender(&entry.run.account, entry.mail),
             now: entry.now,
             idempotency_key: &action_id.to_string(),
         };
-        let changes = in_progress_changes(task);
         match tool.run(&input) {
-            Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
-                .with_changes(complete_step(changes, index, tool.name(), value))),
-            Ok(ToolOutcome::Effect(requested)) => {
-                let step = EffectfulStep { entry, task, index, name: tool.name(), action_id };
+            Ok(ToolOutcome::Output(value)) => {
+                Ok(self.go_on(entry, task, index, complete_step(changes, index, name, value)))
+            }
+            Ok(ToolOutcome::Effect(mut requested)) => {
+                if let Some((_, planned)) = planned {
+                    set_origins(entry, planned, &mut requested);
+                }
+                let step = EffectfulStep { entry, task, index, name, tool: tool.name(), action_id };
                 self.plan_effect(&step, *requested, changes)
             }
-            Ok(ToolOutcome::LeftToPerson(why)) => {
-                let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
-                Ok(NodeOutput::from_move(self.next_move(task, index)).with_changes(vec![output]))
+            Ok(ToolOutcome::LeftToPerson(why)) => Ok(self.leave_step_to_person(entry, task, step, &why)),
+            Ok(ToolOutcome::ReplacedBy { .. }) if planned.is_some() => {
+                Ok(self.leave_step_to_person(entry, task, step, "only you know what to write"))
             }
             Ok(ToolOutcome::ReplacedBy { steps, step }) => {
                 let is_left = |other: &dyn Tool| !steps.contains(&other.name());
@@ -128,8 +157,20 @@ impl ExecuteTool {
                 let replace = Change::ReplaceSteps { steps, by: step.to_owned() };
                 Ok(NodeOutput::from_move(next).with_changes(vec![replace]))
             }
-            Err(cannot) => Ok(park_failed_step(entry, task, tool.name(), &cannot.0, changes)),
+            Err(cannot) => Ok(park_failed_step(entry, task, name, &cannot.0, changes)),
         }
+    }
+
+    /// Returns the output that leaves a step to the person, with the reason.
+    fn leave_step_to_person(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        step: &AgentStep<'_>,
+        why: &str,
+    ) -> NodeOutput {
+        let value = json!({ StepOutput::LEFT_TO_PERSON: why });
+        self.go_on(entry, task, step.index, vec![Change::Output { step: step.name.to_owned(), value }])
     }
 
     /// Returns what the tool needs beside its task, or the output that calls for the first part that is missing.
@@ -137,8 +178,19 @@ impl ExecuteTool {
         &self,
         entry: &NodeInput<'_>,
         task: &Task,
-        tool: &dyn Tool,
+        step: &AgentStep<'_>,
     ) -> anyhow::Result<ControlFlow<NodeOutput, ToolReplies>> {
+        let tool = step.tool;
+        let invoices: Option<Vec<InvoiceRow>> = entry.find_reply(|call| *call == Call::Invoices)?;
+        if tool.reads_invoices() && invoices.is_none() {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Invoices)));
+        }
+        let documents: Option<Vec<ContextDoc>> = entry.find_reply(|call| matches!(call, Call::Recall { .. }))?;
+        if let (Some(words), None) = (tool.search_words(step.arguments()), &documents) {
+            let (words, invoice) = (words.to_owned(), String::new());
+            let call = Call::Recall { mail_id: None, thread: String::new(), person: String::new(), words, invoice };
+            return Ok(ControlFlow::Break(NodeOutput::from_call(call)));
+        }
         let worded = tool.accepts_wording() && entry.has_model;
         let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
@@ -168,7 +220,9 @@ impl ExecuteTool {
         }
         let letters = letters.unwrap_or_default();
         let (busy_times, in_calendar) = (busy_times.unwrap_or_default(), in_calendar.unwrap_or_default());
-        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, in_calendar, letters, wording }))
+        let (invoices, documents) = (invoices.unwrap_or_default(), documents.unwrap_or_default());
+        let replies = ToolReplies { thread, busy_times, in_calendar, letters, wording, invoices, documents };
+        Ok(ControlFlow::Continue(replies))
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when
@@ -237,7 +291,14 @@ pub(super) fn park_failed_step(
     error: &str,
     mut changes: Vec<Change>,
 ) -> NodeOutput {
-    changes.push(Change::Status { to: TaskStatus::WaitingHitl, why: format!("{step} failed: {error}") });
+    // Another step of the plan may have parked the task already.
+    if task.status != TaskStatus::WaitingHitl {
+        changes.push(Change::Status { to: TaskStatus::WaitingHitl, why: format!("{step} failed: {error}") });
+    }
+    // The other runs of a plan see by the output that the step waits for a person.
+    if task.context.more.contains_key(TaskPlan::KEY) {
+        changes.push(Change::Output { step: step.to_owned(), value: StepOutput::failed(error) });
+    }
     let title = format!("{step} failed: {error}");
     let item = NewItem {
         item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), &title]),

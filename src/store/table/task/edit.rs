@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::{
     approval::{self, FieldChange, FieldCorrection, TaskChange, TaskEditOutcome},
     model::{
-        ActionId, Actor, Instant, NewReminder, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
+        ActionId, Actor, Instant, NewReminder, NewRequest, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
         nightly::CorrectionKind,
     },
     store::{
@@ -21,7 +21,7 @@ use crate::{
             document::search_index,
             execute,
             nightly::correction,
-            outbox, parse_column, query_first_readable, query_optional,
+            outbox, parse_column, query_first_readable, query_optional, run,
             task::{self, facts, history, reminder},
         },
     },
@@ -67,6 +67,14 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
         TaskEditOutcome::Change(change) => change_field(session, &row, &change, edit)?,
     }
     Ok(edit.task_id)
+}
+
+/// Adds the task of a request with the run that works it.
+pub(in crate::store) fn open_request(session: &Session, new: &NewRequest, state: &str) -> Result<()> {
+    let owner =
+        task::TaskOwner { account: &new.run.account, user: &new.run.user, mail_id: None, who: Actor::Person };
+    task::open(session, &new.task, &build_task_entry_with_due_vectors(&new.task), &new.facts, &owner, new.at)?;
+    run::open(session, &new.run, state, new.at)
 }
 
 /// Moves a task to a status along legal transitions, each with its own line of history. Ending it voids its pending

@@ -9,6 +9,7 @@ pub(in crate::store) mod edit;
 pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
 pub(in crate::store) mod history;
+mod plan;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
 
@@ -114,6 +115,7 @@ pub(in crate::store) fn open(
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
     facts::store_task_facts(session, task.task_id, of)?;
+    plan::mirror_plan(session, task)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
     let born = StatusTransition {
         account: owner.account,
@@ -142,6 +144,7 @@ pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv:
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
     let moved = execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task");
     moved.map_err(|error| error.with_transition(&format!("task {task_id}"), mv.from, mv.to.as_str()))?;
+    plan::move_plan(connection, task_id, mv.to, &mv.at.to_string())?;
     record_status_transition(connection, task_id, mv)
 }
 
@@ -202,7 +205,8 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
         task.tool_output.as_ref().map(serde_json::to_string).transpose().context("encoding tool output")?,
         &task.result_summary,
     );
-    execute(connection, sql, values, "updating a task").map(drop)
+    execute(connection, sql, values, "updating a task")?;
+    plan::mirror_plan(connection, task)
 }
 
 /// Returns the task, or an error when there is none.
