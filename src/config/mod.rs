@@ -7,6 +7,7 @@ mod home;
 mod llm;
 mod memory;
 mod overlay;
+mod planner;
 mod raw;
 mod secret;
 mod state_folder;
@@ -19,10 +20,11 @@ use chrono_tz::Tz;
 
 pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig, SendmailConfig};
 pub use home::{Home, NoHome};
+pub use planner::AttachableFiles;
 pub use raw::TEMPLATE;
 
 use crate::{
-    model::{Me, llm::LlmSettings, memory::MemorySettings},
+    model::{Me, llm::LlmSettings, memory::MemorySettings, plan::PlannerSettings},
     regular_file,
 };
 
@@ -47,6 +49,9 @@ pub struct Config {
     pub memory: MemorySettings,
     /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
+    pub planner: PlannerSettings,
+    /// The files that a request may attach.
+    pub attachable_files: AttachableFiles,
     pub accounts: Vec<AccountConfig>,
 }
 
@@ -123,6 +128,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
     raw.nightly.parse::<croner::Cron>().map_err(|error| {
         format!("nightly is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.nightly)
     })?;
+    let (planner, attachable_files) = planner::validate_planner(raw.planner, home)?;
     Ok(Config {
         me: validate_me(raw.me, &accounts)?,
         labels: raw.mail.labels,
@@ -138,6 +144,8 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
             None => usual_state.filter(|usual| !state_folder::is_inside(usual, &home.data())),
         },
         memory: memory::validate_memory(&raw.memory, home)?,
+        planner,
+        attachable_files,
         accounts,
     })
 }

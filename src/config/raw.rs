@@ -19,6 +19,7 @@ pub(super) struct RawConfig {
     pub(super) engine: RawEngine,
     pub(super) memory: RawMemory,
     pub(super) llm: RawLlm,
+    pub(super) planner: super::planner::RawPlanner,
     pub(super) account: Vec<RawAccount>,
 }
 
@@ -33,6 +34,7 @@ impl Default for RawConfig {
             engine: RawEngine::default(),
             memory: RawMemory::default(),
             llm: RawLlm::default(),
+            planner: super::planner::RawPlanner::default(),
             account: Vec::new(),
         }
     }

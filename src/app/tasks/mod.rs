@@ -180,7 +180,7 @@ impl TaskUseCases<'_> {
     }
 
     /// Returns the facts of a typed task, with the person as its verified sender.
-    fn facts_of_typed_task(self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
+    pub(in crate::app) fn facts_of_typed_task(self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
         let own = self.app.config.me.addresses.first().cloned().unwrap_or_default();
         Facts {
             sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),

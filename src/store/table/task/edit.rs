@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::{
     approval::{self, FieldChange, FieldCorrection, TaskChange, TaskEditOutcome},
     model::{
-        ActionId, Actor, Instant, NewReminder, NewRequest, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
+        ActionId, Actor, Instant, NewReminder, NewRequest, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskPlan, TaskRow, TaskStatus,
         nightly::CorrectionKind,
     },
     store::{
@@ -179,6 +179,10 @@ fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &T
     update_dependents(session, row, &change.task, edit)?;
     if let Some(FieldCorrection { kind, from, to }) = &change.correction {
         record_correction(session, row, *kind, (from, to), edit)?;
+    }
+    if matches!(edit.kind, TaskEditKind::StepDone(_)) && change.task.context.more.contains_key(TaskPlan::KEY) {
+        // The steps that waited for this one may begin now.
+        change::open_step_run(session, &task::get(session, row.task.task_id)?, "", edit.at)?;
     }
     if change.voids_actions {
         void_actions(session, row, (Actor::Person, approval::EDITED), edit.at)?;
