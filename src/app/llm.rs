@@ -11,7 +11,7 @@ use crate::{
     app::App,
     graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{
-        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, anonymiser::QuotedMessage,
+        Budget, BudgetedModel, Llm, ModelHttpClient, ModelReply, PromptCall, PromptInput, anonymiser::QuotedMessage,
         prompt::prioritise,
     },
     model::{
@@ -168,6 +168,28 @@ impl ModelUseCases<'_> {
             self.record_own_call("doctor", call).await?;
         }
         Ok(Some(health))
+    }
+
+    /// Puts a question to the model that belongs to no run, and records its cost. Returns none when no model is
+    /// configured.
+    pub(super) async fn ask_outside_runs(
+        self,
+        node: &str,
+        inquiry: &PromptInput,
+    ) -> anyhow::Result<Option<ModelReply>> {
+        let Some(settings) = &self.app.config.llm else { return Ok(None) };
+        let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
+        let caller = self.build(settings, Arc::new(wire))?;
+        let today = self.local_date();
+        let guidelines = crate::rules::guidelines::load(&self.app.home.guidelines_file());
+        let spent_before = ModelUsage::default();
+        let question =
+            PromptCall { input: inquiry, guidelines: &guidelines.text, about: node, spent_before, day: &today };
+        let (reply, call) = caller.model.request_answer(&question).await;
+        if call.outcome.was_attempted() {
+            self.record_own_call(node, call).await?;
+        }
+        Ok(Some(reply))
     }
 
     /// Returns the cost of the last `days` days; none when there is no model and never was one.

@@ -68,8 +68,8 @@ pub use secret::Secret;
 pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence, ReminderRow, Rerank, ShownReminder,
-    Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+    HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence, ReminderRow, Rerank,
+    ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::json_repair::{JsonRepairError, RepairDoubt, RepairedJson, repair_json};
+use crate::llm::NATIVE_CALLS;
 use crate::model::plan::ToolCall;
 
 /// The most calls in one text. A text with more is no answer to one step.
@@ -62,10 +63,12 @@ fn collect_calls(value: &Value, calls: &mut Vec<ToolCall>) -> Result<(), CallTex
         Value::Object(fields) => fields,
         _ => return Ok(()),
     };
-    if let Some(wrapped) = fields.get("tool_calls") {
+    if let Some(wrapped) = fields.get(NATIVE_CALLS).or_else(|| fields.get("tool_calls")) {
         return collect_calls(wrapped, calls);
     }
-    if let Some(wrapped) = ["function_call", "function"].iter().find_map(|key| fields.get(*key)).filter(|value| value.is_object()) {
+    if let Some(wrapped) =
+        ["function_call", "function"].iter().find_map(|key| fields.get(*key)).filter(|value| value.is_object())
+    {
         return collect_calls(wrapped, calls);
     }
     let Some(name) = fields.get("name").and_then(Value::as_str) else { return Ok(()) };
@@ -131,9 +134,18 @@ mod tests {
             ("I created the folder.", CallTextError::NoCall),
             (r#"{"result": "ok"}"#, CallTextError::NoCall),
             (r#"{"name": "create_folder"}"#, CallTextError::NoCall),
-            (r#"{"name": "create_folder", "parameters": {"name": "Tax"#, CallTextError::Doubtful(RepairDoubt::Truncated)),
-            (r#"{"name": "create_folder", "parameters": {"name": "The "big" one"}}"#, CallTextError::Doubtful(RepairDoubt::GuessedStringEnd)),
-            (r#"{"name": "create_folder", "parameters": ["Taxes"]}"#, CallTextError::BadArguments("create_folder".into())),
+            (
+                r#"{"name": "create_folder", "parameters": {"name": "Tax"#,
+                CallTextError::Doubtful(RepairDoubt::Truncated),
+            ),
+            (
+                r#"{"name": "create_folder", "parameters": {"name": "The "big" one"}}"#,
+                CallTextError::Doubtful(RepairDoubt::GuessedStringEnd),
+            ),
+            (
+                r#"{"name": "create_folder", "parameters": ["Taxes"]}"#,
+                CallTextError::BadArguments("create_folder".into()),
+            ),
             (r#"{"name": "create_folder", "parameters": "Taxes"}"#, CallTextError::Unreadable(JsonRepairError::NoJson)),
         ] {
             assert_eq!(read_calls(text), Err(error), "{text}");

@@ -51,7 +51,8 @@ pub fn find_repeated_step<'a>(
     plan.steps.iter().find(|earlier| {
         let is_recent = earlier.started_at.is_some_and(|at| at <= now && at.plus(window) >= now);
         let has_result = matches!(StepOutput::of_step(task, &earlier.name()), StepOutput::Begun);
-        let same = || earlier.call.as_ref().is_some_and(|other| other.tool == call.tool && call_key(tool, other) == key);
+        let same =
+            || earlier.call.as_ref().is_some_and(|other| other.tool == call.tool && call_key(tool, other) == key);
         earlier.step_number != step.step_number && is_recent && has_result && same()
     })
 }
@@ -102,6 +103,7 @@ mod tests {
                 original_request: String::new(),
                 origin: PlanOrigin::Words,
                 complexity: Default::default(),
+                people: Vec::new(),
                 steps,
             };
             let mut task: Task = serde_json::from_value(json!({
@@ -111,7 +113,8 @@ mod tests {
             .unwrap();
             let window = (Duration::seconds(5), at.plus(Duration::seconds(seconds)));
             let find = |task: &Task| {
-                find_repeated_step(&plan, task, &plan.steps[1], &Registry::shipped(), window).map(|step| step.step_number)
+                find_repeated_step(&plan, task, &plan.steps[1], &Registry::shipped(), window)
+                    .map(|step| step.step_number)
             };
             assert_eq!(find(&task), None, "there is no result yet");
             task.tool_output = Some([("1. d".to_owned(), json!({ "x": 1 }))].into_iter().collect());

@@ -17,7 +17,10 @@ pub fn find_file_references(text: &str) -> Vec<FileReference> {
     let mut found = Vec::new();
     for (start, _) in text.match_indices('@') {
         let begins_word = text.get(..start).is_none_or(|before| {
-            before.chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | ',' | ';' | ':' | '"' | '\''))
+            before
+                .chars()
+                .next_back()
+                .is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | ',' | ';' | ':' | '"' | '\''))
         });
         let Some(rest) = text.get(start + 1..).filter(|_| begins_word) else { continue };
         if let Some((path, length)) = read_path(rest) {
@@ -35,7 +38,9 @@ fn read_path(rest: &str) -> Option<(String, usize)> {
             return (!path.trim().is_empty()).then(|| (path.to_owned(), path.len() + 2));
         }
     }
-    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '"' | '?' | '!')).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '"' | '?' | '!'))
+        .unwrap_or(rest.len());
     let path = rest.get(..end)?.trim_end_matches(['.', ':', '\'']);
     let is_path = path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '~'));
     is_path.then(|| (path.to_owned(), path.len()))

@@ -10,5 +10,6 @@ pub mod plan_text;
 pub mod request_split;
 pub mod retry;
 pub mod step_order;
+pub mod tool_list;
 
 pub use complexity::{PlannerRequest, detect_complexity};

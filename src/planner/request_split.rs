@@ -12,7 +12,11 @@ use crate::model::plan::{PlanStep, TaskPlan, ToolCall};
 const LONGEST_DESCRIPTION: usize = 80;
 
 /// Returns the steps of a request. A request that joins nothing is one step.
-pub fn split_request(text: &str, choose: impl Fn(&str) -> Option<ToolCall>, finds_data: impl Fn(&str) -> bool) -> Vec<PlanStep> {
+pub fn split_request(
+    text: &str,
+    choose: impl Fn(&str) -> Option<ToolCall>,
+    finds_data: impl Fn(&str) -> bool,
+) -> Vec<PlanStep> {
     let items: Vec<String> = match split_numbered_list(text) {
         items if items.is_empty() => split_joined_tasks(text),
         items => items.into_iter().map(|item| item.text.to_owned()).collect(),
@@ -42,9 +46,7 @@ pub fn new_step(number: u32, instruction: &str, choose: impl Fn(&str) -> Option<
 
 /// Returns a short text for a person: the instruction without politeness, with a capital at its start.
 pub fn describe(instruction: &str) -> String {
-    let words = split_words(instruction);
-    let start = skip_politeness(&words).first().map_or(0, |word| word.start);
-    let text = instruction.get(start..).unwrap_or(instruction).trim_end_matches(['.', ',', ';', '!', '?', ' ']);
+    let text = without_politeness(instruction).trim_end_matches(['.', ',', ';', '!', '?', ' ']);
     let mut chars = text.chars();
     let text: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
     if text.chars().count() <= LONGEST_DESCRIPTION {
@@ -52,6 +54,13 @@ pub fn describe(instruction: &str) -> String {
     }
     let cut: String = text.chars().take(LONGEST_DESCRIPTION - 1).collect();
     format!("{}…", cut.trim_end())
+}
+
+/// Returns an instruction without "please", "then" and the like at its beginning.
+fn without_politeness(instruction: &str) -> &str {
+    let words = split_words(instruction);
+    let start = skip_politeness(&words).first().map_or(0, |word| word.start);
+    instruction.get(start..).unwrap_or(instruction)
 }
 
 /// Returns the tasks that a text joins: by "and", "also", "then", commas and the ends of sentences, each only where the
@@ -111,14 +120,22 @@ mod tests {
     #[test]
     fn joined_tasks_become_steps() {
         for (text, steps) in [
-            ("1. collect last month's invoices 2. draft a summary to Dana 3. remind me Friday",
-             &["collect last month's invoices", "draft a summary to Dana", "remind me Friday"][..]),
+            (
+                "1. collect last month's invoices 2. draft a summary to Dana 3. remind me Friday",
+                &["collect last month's invoices", "draft a summary to Dana", "remind me Friday"][..],
+            ),
             ("Send the report to Dana and remind me on Friday", &["Send the report to Dana", "remind me on Friday"]),
-            ("Find the contract, then send it to Ann and also call Bob", &["Find the contract", "then send it to Ann", "call Bob"]),
+            (
+                "Find the contract, then send it to Ann and also call Bob",
+                &["Find the contract", "then send it to Ann", "call Bob"],
+            ),
             ("Book a table. Remind me tomorrow.", &["Book a table.", "Remind me tomorrow."]),
             ("Buy milk and bread", &["Buy milk and bread"]),
             ("Send Dana and Tom the report", &["Send Dana and Tom the report"]),
-            ("Could you collect the invoices and send them to Dana?", &["Could you collect the invoices", "send them to Dana?"]),
+            (
+                "Could you collect the invoices and send them to Dana?",
+                &["Could you collect the invoices", "send them to Dana?"],
+            ),
             ("שלח את הדוח לדנה ותזכיר לי ביום שישי", &["שלח את הדוח לדנה", "תזכיר לי ביום שישי"]),
             ("", &[]),
         ] {

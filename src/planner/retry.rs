@@ -20,7 +20,8 @@ pub fn is_transient(error: &anyhow::Error) -> bool {
             return is_transient_io(error.kind());
         }
         if let Some(error) = cause.downcast_ref::<reqwest::Error>() {
-            let is_busy = |status: reqwest::StatusCode| status.is_server_error() || matches!(status.as_u16(), 408 | 429);
+            let is_busy =
+                |status: reqwest::StatusCode| status.is_server_error() || matches!(status.as_u16(), 408 | 429);
             return error.is_timeout() || error.is_connect() || error.status().is_some_and(is_busy);
         }
         cause.is::<tokio::time::error::Elapsed>()

@@ -60,7 +60,20 @@ pub fn check_order(steps: &[(u32, Vec<u32>)]) -> Result<(), CircularSteps> {
 pub fn steps_named_as_before(text: &str) -> Vec<u32> {
     let lower = text.to_lowercase();
     let mut numbers = Vec::new();
-    for opening in ["after step", "after steps", "from step", "from steps", "of step", "of steps", "in step", "אחרי שלב", "אחרי צעד", "של שלב", "משלב", "בשלב"] {
+    for opening in [
+        "after step",
+        "after steps",
+        "from step",
+        "from steps",
+        "of step",
+        "of steps",
+        "in step",
+        "אחרי שלב",
+        "אחרי צעד",
+        "של שלב",
+        "משלב",
+        "בשלב",
+    ] {
         for (at, _) in lower.match_indices(opening) {
             let Some(rest) = lower.get(at + opening.len()..) else { continue };
             numbers.extend(leading_numbers(rest));
@@ -106,9 +119,21 @@ pub fn infer_order(steps: &mut [PlanStep], finds_data: impl Fn(&PlanStep) -> boo
 
 fn starts_afterwards(text: &str) -> bool {
     let lower = text.trim_start().to_lowercase();
-    ["then ", "and then ", "after that", "afterwards", "finally ", "next, ", "ואז ", "אז ", "אחר כך", "לאחר מכן", "לבסוף"]
-        .iter()
-        .any(|opening| lower.starts_with(opening))
+    [
+        "then ",
+        "and then ",
+        "after that",
+        "afterwards",
+        "finally ",
+        "next, ",
+        "ואז ",
+        "אז ",
+        "אחר כך",
+        "לאחר מכן",
+        "לבסוף",
+    ]
+    .iter()
+    .any(|opening| lower.starts_with(opening))
 }
 
 /// Returns whether a text speaks of what another step finds.
@@ -117,8 +142,26 @@ fn refers_to_results(text: &str) -> bool {
     lower.split(|c: char| !c.is_alphanumeric()).any(|word| {
         matches!(
             word,
-            "them" | "it" | "these" | "those" | "result" | "results" | "summary" | "list" | "findings" | "total" | "above"
-                | "אותם" | "אותן" | "אותו" | "אותה" | "סיכום" | "התוצאות" | "הרשימה" | "רשימה" | "הסיכום"
+            "them"
+                | "it"
+                | "these"
+                | "those"
+                | "result"
+                | "results"
+                | "summary"
+                | "list"
+                | "findings"
+                | "total"
+                | "above"
+                | "אותם"
+                | "אותן"
+                | "אותו"
+                | "אותה"
+                | "סיכום"
+                | "התוצאות"
+                | "הרשימה"
+                | "רשימה"
+                | "הסיכום"
         )
     })
 }
@@ -143,7 +186,8 @@ mod tests {
 
     #[test]
     fn data_and_words_give_the_order() {
-        let step = |number, text: &str| PlanStep { step_number: number, instruction: text.into(), ..PlanStep::default() };
+        let step =
+            |number, text: &str| PlanStep { step_number: number, instruction: text.into(), ..PlanStep::default() };
         let mut steps = [
             step(1, "collect last month's invoices"),
             step(2, "draft a summary to Dana"),

@@ -48,7 +48,8 @@ impl Tool for CollectInvoices {
                 *sums.entry(row.currency.as_deref().unwrap_or("?")).or_default() += amount;
             }
         }
-        let total: Map<String, Value> = sums.iter().map(|(currency, sum)| ((*currency).to_owned(), json!(round(*sum)))).collect();
+        let total: Map<String, Value> =
+            sums.iter().map(|(currency, sum)| ((*currency).to_owned(), json!(round(*sum)))).collect();
         let mut summary: Vec<String> = found.iter().take(MOST_INVOICES).map(|row| line(row)).collect();
         summary.extend(sums.iter().map(|(currency, sum)| format!("Total: {sum:.2} {currency}")));
         Ok(ToolOutcome::Output(json!({

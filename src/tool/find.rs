@@ -36,8 +36,11 @@ impl Tool for Find {
         if self.search_words(input.arguments).is_none() {
             return Err(ToolError("the step does not say what to search for".into()));
         }
-        let found: Vec<Value> =
-            input.documents.iter().map(|document| json!({ "document": document.doc, "title": document.title })).collect();
+        let found: Vec<Value> = input
+            .documents
+            .iter()
+            .map(|document| json!({ "document": document.doc, "title": document.title }))
+            .collect();
         let summary: Vec<&str> = input.documents.iter().map(|document| document.title.as_str()).collect();
         Ok(ToolOutcome::Output(json!({ "found": found, "summary": summary })))
     }

@@ -23,7 +23,8 @@ impl InvoicePeriod {
         let month = today.with_day(1)?;
         let year = today.with_day(1)?.with_month(1)?;
         let week = today.checked_sub_days(Days::new(u64::from(today.weekday().num_days_from_monday())))?;
-        let (name, first, next) = if has(&["last month", "previous month", "חודש שעבר", "חודש הקודם"]) {
+        let (name, first, next) = if has(&["last month", "previous month", "חודש שעבר", "חודש הקודם"])
+        {
             let first = month.checked_sub_months(Months::new(1))?;
             (first.format("%B %Y").to_string(), first, month)
         } else if has(&["this month", "current month", "החודש", "חודש הנוכחי"]) {

@@ -51,7 +51,8 @@ pub fn check_arguments(tool: &dyn Tool, arguments: &Map<String, Value>) -> Resul
     let name = tool.name();
     for (argument, value) in arguments {
         let known = tool.parameters().iter().find(|parameter| parameter.name == argument);
-        let parameter = known.ok_or_else(|| ToolError(format!("{name} has no argument '{}'", argument.escape_debug())))?;
+        let parameter =
+            known.ok_or_else(|| ToolError(format!("{name} has no argument '{}'", argument.escape_debug())))?;
         let is_text = |value: &Value| value.as_str().is_some_and(|text| text.chars().count() <= LONGEST_TEXT);
         let fits = match value {
             Value::Array(texts) if parameter.is_list => texts.len() <= MOST_TEXTS && texts.iter().all(is_text),

@@ -26,7 +26,12 @@ impl Tool for Remind {
     }
 
     fn parameters(&self) -> &'static [ToolParameter] {
-        const { &[ToolParameter::target("text", "what to be reminded of and when, in one sentence, such as \"remind me on Friday at 9 to call Ann\"")] }
+        const {
+            &[ToolParameter::target(
+                "text",
+                "what to be reminded of and when, in one sentence, such as \"remind me on Friday at 9 to call Ann\"",
+            )]
+        }
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {

@@ -79,6 +79,8 @@ mod overrule;
 mod pipes;
 mod places;
 mod plain_addresses;
+mod planner;
+mod planner_kills;
 mod policy_broken;
 mod qdrant_peer;
 mod queue_files;

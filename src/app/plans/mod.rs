@@ -11,6 +11,10 @@ use serde_json::Value;
 
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT, NotFound},
+    llm::{
+        check_model_text,
+        prompt::{TextAnswer, create_plan::CreatePlanData},
+    },
     model::{
         AccountId, AccountMode, Complexity, DecisionKind, ItemId, ItemKind, ItemRow, NewRequest, NewRun, NodeName,
         PlanOrigin, PlanPerson, PlanRow, PlanStep, Priority, RunId, RunKind, RunState, Task, TaskContext, TaskId,
@@ -21,6 +25,7 @@ use crate::{
         file_reference::{MOST_FILES, find_file_references},
         plan_text::{PlanTextError, WrittenStep, parse_plan, print_plan},
         request_split::{choose_call, new_step, split_request},
+        tool_list::show_tools,
     },
     policy::recipient::normalise_address,
     store::Write,
@@ -28,6 +33,8 @@ use crate::{
 
 /// The longest objective of a task, in characters. The whole request is in its plan.
 const LONGEST_OBJECTIVE: usize = 200;
+/// The longest text of a step that a model may write, in characters.
+const LONGEST_INSTRUCTION: usize = 1_000;
 /// The longest request, in bytes.
 const LONGEST_REQUEST: usize = 16 * 1024;
 
@@ -71,6 +78,8 @@ impl PlanUseCases<'_> {
         } else {
             vec![new_step(1, text, choose_call)]
         };
+        // A step that no tool does by its words is put to the model, if there is one.
+        let steps = steps.into_iter().map(|step| self.ask_model_where_needed(step)).collect();
         let plan = TaskPlan {
             original_request: text.to_owned(),
             origin: PlanOrigin::Words,
@@ -88,13 +97,64 @@ impl PlanUseCases<'_> {
             notes: Vec::new(),
         };
         self.complete(&mut prepared, account).await?;
+        if prepared.wants_plan && self.app.config.llm.is_some() {
+            self.plan_with_model(&mut prepared, account).await?;
+        }
         Ok(prepared)
     }
 
+    /// Replaces the steps by those that the model plans. If it plans none that can be read, the request stays divided by
+    /// its own words, or is executed directly; the notes say so.
+    async fn plan_with_model(self, prepared: &mut PreparedRequest, account: Option<&str>) -> anyhow::Result<()> {
+        let data = CreatePlanData {
+            request: prepared.plan.with_handles(&prepared.text),
+            files: prepared.files.iter().map(|file| prepared.plan.with_handles(&file.text)).collect(),
+            tools: show_tools(&self.app.tools, false),
+        };
+        let Some(inquiry) = data.to_prompt_input() else { return Ok(()) };
+        let Some(reply) = self.app.model().ask_outside_runs("ask", &inquiry).await? else { return Ok(()) };
+        let written = match reply.answer::<TextAnswer>() {
+            Some(answer) => parse_plan(&answer.text).map_err(|error| format!("cannot be read: {error}")),
+            None => Err(format!("did not come ({})", reply.outcome)),
+        };
+        let checked = written.and_then(|steps| {
+            let texts = steps.iter().flat_map(|step| [&step.description, &step.instruction]);
+            texts.into_iter().try_for_each(|text| check_model_text(text, LONGEST_INSTRUCTION))?;
+            Ok(steps)
+        });
+        match checked {
+            Ok(steps) => {
+                let people = prepared.plan.people.clone();
+                prepared.plan.origin = PlanOrigin::Model;
+                prepared.plan.steps = steps.into_iter().map(|step| model_step(step, &people)).collect();
+                self.complete(prepared, account).await?;
+            }
+            Err(why) => {
+                let kept = if prepared.plan.steps.len() > 1 {
+                    "the request is divided by its own words"
+                } else {
+                    "the request is executed directly"
+                };
+                prepared.notes.push(format!("The model's plan {why}; {kept}."));
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_model_where_needed(self, step: PlanStep) -> PlanStep {
+        let asks_model = step.call.is_none() && self.app.config.llm.is_some();
+        PlanStep { asks_model, ..step }
+    }
+
     /// Returns the request as one step, as it is executed without a plan.
-    pub async fn without_plan(self, prepared: &PreparedRequest, account: Option<&str>) -> anyhow::Result<PreparedRequest> {
+    pub async fn without_plan(
+        self,
+        prepared: &PreparedRequest,
+        account: Option<&str>,
+    ) -> anyhow::Result<PreparedRequest> {
         let mut direct = prepared.clone();
-        direct.plan.steps = vec![new_step(1, &prepared.text, choose_call)];
+        direct.plan.origin = PlanOrigin::Words;
+        direct.plan.steps = vec![self.ask_model_where_needed(new_step(1, &prepared.text, choose_call))];
         self.complete(&mut direct, account).await?;
         Ok(direct)
     }
@@ -106,8 +166,9 @@ impl PlanUseCases<'_> {
         edited: &str,
         account: Option<&str>,
     ) -> anyhow::Result<PreparedRequest> {
-        let steps = parse_plan(edited)
-            .map_err(|error: PlanTextError| BadInput(format!("these steps are no plan: {error}; nothing was changed")))?;
+        let steps = parse_plan(edited).map_err(|error: PlanTextError| {
+            BadInput(format!("these steps are no plan: {error}; nothing was changed"))
+        })?;
         let mut changed = prepared.clone();
         changed.plan.origin = PlanOrigin::Person;
         changed.plan.steps = steps
@@ -115,7 +176,7 @@ impl PlanUseCases<'_> {
             .map(|step| PlanStep {
                 description: step.description,
                 after: step.after,
-                ..new_step(step.number, &step.instruction, choose_call)
+                ..self.ask_model_where_needed(new_step(step.number, &step.instruction, choose_call))
             })
             .collect();
         self.complete(&mut changed, account).await?;
@@ -146,11 +207,15 @@ impl PlanUseCases<'_> {
         prepared.notes.clear();
         prepared.plan.people.clear();
         let needs_account = |step: &PlanStep| {
-            step.call.as_ref().and_then(|call| self.app.tools.get(&call.tool)).is_some_and(crate::tool::Tool::needs_account)
+            step.call
+                .as_ref()
+                .and_then(|call| self.app.tools.get(&call.tool))
+                .is_some_and(crate::tool::Tool::needs_account)
         };
         let able = self.find_account(account).await?;
         prepared.account = AccountId::from(LOCAL_ACCOUNT);
-        if prepared.plan.steps.iter().any(needs_account) {
+        let may_need_account = prepared.plan.steps.iter().any(|step| step.asks_model && step.call.is_none());
+        if prepared.plan.steps.iter().any(needs_account) || (may_need_account && able.is_some()) {
             match able {
                 Some(account) => prepared.account = account,
                 None => {
@@ -179,13 +244,20 @@ impl PlanUseCases<'_> {
                 }
             }
         }
+        // A model may write to anybody whom the request names, and to nobody else.
+        if self.app.config.llm.is_some() {
+            for (name, address) in find_people(&prepared.text, &known) {
+                add_person(&mut prepared.plan.people, &name, address);
+            }
+        }
         Ok(())
     }
 
     /// Returns the account that mail is sent from and searched in: the named one, or the only one.
     async fn find_account(self, named: Option<&str>) -> anyhow::Result<Option<AccountId>> {
         let accounts = self.app.accounts().list().await?;
-        let mut able = accounts.into_iter().filter(|known| known.kind.is_polled() && known.mode != AccountMode::Retired);
+        let mut able =
+            accounts.into_iter().filter(|known| known.kind.is_polled() && known.mode != AccountMode::Retired);
         match named {
             Some(name) => {
                 let known = able.find(|known| known.account.as_str() == name);
@@ -283,6 +355,20 @@ impl PlanUseCases<'_> {
     }
 }
 
+/// Returns a step that the model has planned, with the names of people in the place of their handles. The model is asked
+/// for its calls when it is worked.
+fn model_step(step: WrittenStep, people: &[PlanPerson]) -> PlanStep {
+    let named = |text: &str| people.iter().fold(text.to_owned(), |text, one| text.replace(&one.handle, &one.name));
+    PlanStep {
+        step_number: step.number,
+        description: named(&step.description),
+        instruction: named(&step.instruction),
+        after: step.after,
+        asks_model: true,
+        ..PlanStep::default()
+    }
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -321,6 +407,22 @@ fn find_address(name: &str, known: &[(String, Option<String>)]) -> Result<String
         _ => Err(format!("'{name}' may be {}; write the address in the request", found.join(" or "))),
     }
 }
+
+/// Returns the people whom a request names by an address, or by a name that one known contact has.
+fn find_people(text: &str, known: &[(String, Option<String>)]) -> Vec<(String, String)> {
+    let is_edge = |c: char| !c.is_alphanumeric();
+    let words = text.split_whitespace().map(|word| word.trim_matches(is_edge)).filter(|word| word.chars().count() > 1);
+    let named = words.filter_map(|word| {
+        let bare = word.strip_prefix('ל').unwrap_or(word);
+        let may_be_name = word.contains('@') || word.starts_with(char::is_uppercase) || bare.len() < word.len();
+        let address = find_address(bare, known).ok().filter(|_| may_be_name)?;
+        Some((bare.to_owned(), address))
+    });
+    named.take(MOST_PEOPLE).collect()
+}
+
+/// The most people of a request.
+const MOST_PEOPLE: usize = 20;
 
 fn add_person(people: &mut Vec<PlanPerson>, name: &str, address: String) {
     if !people.iter().any(|person| person.name == name) {

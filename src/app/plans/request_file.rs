@@ -30,7 +30,11 @@ pub(super) fn read_request_file(path: &str, files: &AttachableFiles) -> Result<A
     }
     for root in &files.roots {
         match open_beneath(root, relative) {
-            Ok(file) => return read_text(file, files.largest).map(|text| AttachedFile { path: path.to_owned(), text }).map_err(|why| refuse(&why)),
+            Ok(file) => {
+                return read_text(file, files.largest)
+                    .map(|text| AttachedFile { path: path.to_owned(), text })
+                    .map_err(|why| refuse(&why));
+            }
             Err(rustix::io::Errno::NOENT) => {}
             Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR | rustix::io::Errno::MLINK) => {
                 return Err(refuse("it is reached through a symbolic link, which is not followed"));

@@ -159,10 +159,19 @@ impl ProgressView {
         match status {
             PlanStepStatus::Completed => {
                 let shown = step.result.as_deref().map(describe_result).unwrap_or_default();
-                self.show_event(step, "step_completed", &format!("done. {shown}"), result.as_deref().map(|text| ("result", text)))
+                self.show_event(
+                    step,
+                    "step_completed",
+                    &format!("done. {shown}"),
+                    result.as_deref().map(|text| ("result", text)),
+                )
             }
-            PlanStepStatus::Failed => self.show_event(step, "step_failed", &format!("failed: {why}"), Some(("error", why))),
-            PlanStepStatus::Skipped => self.show_event(step, "step_skipped", &format!("not done: {why}"), Some(("reason", why))),
+            PlanStepStatus::Failed => {
+                self.show_event(step, "step_failed", &format!("failed: {why}"), Some(("error", why)))
+            }
+            PlanStepStatus::Skipped => {
+                self.show_event(step, "step_skipped", &format!("not done: {why}"), Some(("reason", why)))
+            }
             PlanStepStatus::Pending | PlanStepStatus::InProgress => Ok(()),
         }
     }
@@ -215,7 +224,11 @@ impl ProgressView {
         }
         let own = plan.steps.iter().filter(|step| step.status == PlanStepStatus::Pending && items.is_empty());
         for step in own {
-            screen.print_line(&format!("Yours: {}. {}", step.step_number, escape_and_truncate(&step.description, 160)))?;
+            screen.print_line(&format!(
+                "Yours: {}. {}",
+                step.step_number,
+                escape_and_truncate(&step.description, 160)
+            ))?;
         }
         Ok(code)
     }

@@ -43,7 +43,9 @@ pub(super) async fn execute(app: &App, screen: Printer, args: AskArgs) -> anyhow
     let asks = prepared.wants_plan && !args.yes && !args.direct;
     if asks && !has_person {
         print_prepared(screen, &prepared)?;
-        return Err(UsageError("nothing was executed: add --yes to execute these steps without a terminal".into()).into());
+        return Err(
+            UsageError("nothing was executed: add --yes to execute these steps without a terminal".into()).into()
+        );
     }
     let agreed = if asks { agree(app, screen, prepared, account).await? } else { Some(announce(screen, prepared)?) };
     let Some(prepared) = agreed else {

@@ -107,7 +107,10 @@ fn summarise_steps(task: &Task) -> String {
         ("Withheld", list(&|step, done| !done && told(step, "withheld"))),
         ("Void", list(&|step, done| !done && told(step, "void"))),
         ("Waits for its time", list(&|step, done| !done && told(step, "remind_at") && !told(step, "void"))),
-        ("Waits for you", list(&|step, done| !done && (output(step).is_none() || told(step, StepOutput::LEFT_TO_PERSON)))),
+        (
+            "Waits for you",
+            list(&|step, done| !done && (output(step).is_none() || told(step, StepOutput::LEFT_TO_PERSON))),
+        ),
     ];
     let sentences: Vec<String> = parts
         .into_iter()

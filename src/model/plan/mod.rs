@@ -226,7 +226,16 @@ impl TaskPlan {
     pub fn person(&self, named: &str) -> Option<&PlanPerson> {
         let named = named.trim();
         self.people.iter().find(|person| {
-            person.handle == named || person.name.eq_ignore_ascii_case(named) || person.address.eq_ignore_ascii_case(named)
+            person.handle == named
+                || person.name.eq_ignore_ascii_case(named)
+                || person.address.eq_ignore_ascii_case(named)
+        })
+    }
+
+    /// Returns a text with the handles of people in the place of their names and addresses, for a model.
+    pub fn with_handles(&self, text: &str) -> String {
+        self.people.iter().fold(text.to_owned(), |text, person| {
+            text.replace(&person.address, &person.handle).replace(&person.name, &person.handle)
         })
     }
 
@@ -254,6 +263,7 @@ impl TaskPlan {
                 instruction: instruction.clone(),
                 after: vec![last],
                 call: Some(call.clone()),
+                asks_model: true,
                 ..PlanStep::default()
             });
             last = next;

@@ -97,7 +97,8 @@ fn starts_scoped_imperative(words: &[Word<'_>]) -> bool {
     let rest = words.get(verb..).unwrap_or_default();
     rest.iter().enumerate().any(|(at, word)| {
         rest.get(at..).is_some_and(|from| WORDS.scope.starts(from).is_some())
-            || singular_forms(&word.text).any(|singular| WORDS.scope.starts(&[Word { text: singular.into(), ..*word }]).is_some())
+            || singular_forms(&word.text)
+                .any(|singular| WORDS.scope.starts(&[Word { text: singular.into(), ..*word }]).is_some())
     })
 }
 
@@ -105,7 +106,8 @@ fn starts_scoped_imperative(words: &[Word<'_>]) -> bool {
 /// prefixes.
 fn singular_forms(word: &str) -> impl Iterator<Item = String> + '_ {
     let plurals = [("ies", "y"), ("es", ""), ("s", "")];
-    let singular = plurals.into_iter().filter_map(|(ending, other)| Some(format!("{}{other}", word.strip_suffix(ending)?)));
+    let singular =
+        plurals.into_iter().filter_map(|(ending, other)| Some(format!("{}{other}", word.strip_suffix(ending)?)));
     let part = word.rsplit_once('-').map(|(_, last)| last.to_owned());
     let prefixes = ["ה", "ל", "ב", "מ", "ש", "כ"];
     let bare = prefixes.into_iter().filter_map(|prefix| word.strip_prefix(prefix).map(str::to_owned));

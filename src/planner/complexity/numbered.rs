@@ -30,7 +30,11 @@ pub(in crate::planner) fn split_numbered_list(text: &str) -> Vec<ListItem<'_>> {
         .zip(1..)
         .filter_map(|(((_, from), to), number)| Some(ListItem { number, text: trim_item(text.get(*from..to)?) }))
         .collect();
-    if items.len() < 2 || items.iter().any(|item| !item.text.contains(char::is_alphabetic)) { Vec::new() } else { items }
+    if items.len() < 2 || items.iter().any(|item| !item.text.contains(char::is_alphabetic)) {
+        Vec::new()
+    } else {
+        items
+    }
 }
 
 /// Returns the position behind the mark of the item with this number, if one stands at `at`.

@@ -26,7 +26,13 @@ pub(super) struct Cursor {
 
 impl Cursor {
     pub(super) fn new(text: &str) -> Self {
-        Self { chars: text.chars().collect(), position: 0, open: Vec::new(), wrapping_calls: 0, doubts: BTreeSet::new() }
+        Self {
+            chars: text.chars().collect(),
+            position: 0,
+            open: Vec::new(),
+            wrapping_calls: 0,
+            doubts: BTreeSet::new(),
+        }
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -122,9 +128,9 @@ impl Cursor {
     /// Returns whether a quoted or bare key with its colon begins here.
     pub(super) fn is_key_with_colon(&self, position: usize) -> bool {
         match self.at(position) {
-            Some(quote) if is_quote(quote) => self
-                .find_quote_end(position)
-                .is_some_and(|end| self.at(self.after_space(end + 1)) == Some(':')),
+            Some(quote) if is_quote(quote) => {
+                self.find_quote_end(position).is_some_and(|end| self.at(self.after_space(end + 1)) == Some(':'))
+            }
             Some(c) if is_word_char(c) => {
                 let mut end = position;
                 while end < position + MAX_LOOKAHEAD && self.at(end).is_some_and(is_word_char) {

@@ -145,8 +145,10 @@ impl Cursor {
                 true
             }
             (Container::Object, c) => (is_quote(c) && self.may_be_quoted_key(next)) || self.is_key_with_colon(next),
-            (Container::Array, c) => !is_adjacent && (is_quote(c) || c.is_ascii_digit() || matches!(c, '{' | '['))
-                || is_adjacent && (is_quote(c) || matches!(c, '{' | '[')),
+            (Container::Array, c) => {
+                !is_adjacent && (is_quote(c) || c.is_ascii_digit() || matches!(c, '{' | '['))
+                    || is_adjacent && (is_quote(c) || matches!(c, '{' | '['))
+            }
         };
         if ends || self.has_comment_between(at + 1, next) { QuoteMeaning::End } else { QuoteMeaning::Character }
     }
@@ -182,7 +184,8 @@ impl Cursor {
             end += 1;
         }
         let next = self.after_space(end);
-        end > position && (self.at(next).is_none() || self.at(next).is_some_and(is_quote) && self.is_key_with_colon(next))
+        end > position
+            && (self.at(next).is_none() || self.at(next).is_some_and(is_quote) && self.is_key_with_colon(next))
     }
 
     /// Returns where a text without a closing quote has ended, if the quote at `at` begins the next member.
@@ -218,7 +221,11 @@ impl Cursor {
         let Some(unit) = self.hex_unit(self.position) else {
             // An escape that is cut off stands for nothing.
             let rest = (self.position..self.position + 4).take_while(|at| self.at(*at).is_some()).count();
-            if rest < 4 { self.position += rest } else { text.push('u') }
+            if rest < 4 {
+                self.position += rest
+            } else {
+                text.push('u')
+            }
             return;
         };
         self.position += 4;

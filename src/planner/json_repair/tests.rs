@@ -42,10 +42,16 @@ fn common_faults_are_repaired() {
         (r#"{"date":2024-10-18T18:35:22.229Z}"#, json!({"date": "2024-10-18T18:35:22.229Z"})),
         (r#"{"key": https://x.example/a, "b": 1}"#, json!({"key": "https://x.example/a", "b": 1})),
         ("# note\n{\"a\":1} // end", json!({"a": 1})),
-        (r#"{"words": abcdef", "numbers": 12345", "words2": ghijkl"}"#, json!({"words": "abcdef", "numbers": 12345, "words2": "ghijkl"})),
+        (
+            r#"{"words": abcdef", "numbers": 12345", "words2": ghijkl"}"#,
+            json!({"words": "abcdef", "numbers": 12345, "words2": "ghijkl"}),
+        ),
         (r#"{"n": 1,"reason": "It is so""ans": "YES"}"#, json!({"n": 1, "reason": "It is so", "ans": "YES"})),
         (r#"{"html": "<h3 id="aaa">Who - "really"?</h3>"}"#, json!({"html": r#"<h3 id="aaa">Who - "really"?</h3>"#})),
-        (r#"[{"key": "value", COMMENT "notes": "lorem "ipsum", sic." }]"#, json!([{"key": "value", "notes": r#"lorem "ipsum", sic."#}])),
+        (
+            r#"[{"key": "value", COMMENT "notes": "lorem "ipsum", sic." }]"#,
+            json!([{"key": "value", "notes": r#"lorem "ipsum", sic."#}]),
+        ),
         (r#"{""answer"":[{""traits"":''Female aged 60+''}]}"#, json!({"answer": [{"traits": "Female aged 60+"}]})),
         (r#"{"name": John, "city": New York, "n": 3}"#, json!({"name": "John", "city": "New York", "n": 3})),
         ("{a: true b: some words c: 3}", json!({"a": true, "b": "some words", "c": 3})),

@@ -51,7 +51,11 @@ impl TextReader {
     }
 
     fn read_value(&mut self) -> Result<Value, JsonRepairError> {
-        if self.cursor.wrapping_call_end().is_some() { self.cursor.read_wrapped_value() } else { self.cursor.read_value() }
+        if self.cursor.wrapping_call_end().is_some() {
+            self.cursor.read_wrapped_value()
+        } else {
+            self.cursor.read_value()
+        }
     }
 
     /// Returns whether a quote follows the value directly: the value was quoted from something else, whose rest is no
@@ -123,7 +127,8 @@ impl TextReader {
             self.cursor.position = self.cursor.after_space(position);
             inside = self.cursor.wrapping_call_end();
         }
-        let is_value = self.cursor.position > start && self.cursor.peek().is_some_and(|c| matches!(c, '{' | '[') || is_quote(c));
+        let is_value =
+            self.cursor.position > start && self.cursor.peek().is_some_and(|c| matches!(c, '{' | '[') || is_quote(c));
         self.cursor.position = start;
         is_value && !self.has_prose
     }

@@ -111,7 +111,8 @@ fn check_steps(mut steps: Vec<WrittenStep>) -> Result<Vec<WrittenStep>, PlanText
 /// Numbers the steps from 1 in their order, with the references to them.
 fn renumber(steps: &mut [WrittenStep]) -> Result<(), PlanTextError> {
     let numbers: Vec<u32> = steps.iter().map(|step| step.number).collect();
-    if let Some(twice) = numbers.iter().enumerate().find(|(at, number)| numbers.iter().take(*at).any(|n| n == *number)) {
+    if let Some(twice) = numbers.iter().enumerate().find(|(at, number)| numbers.iter().take(*at).any(|n| n == *number))
+    {
         return Err(PlanTextError::RepeatedNumber(*twice.1));
     }
     for (step, number) in steps.iter_mut().zip(1..) {

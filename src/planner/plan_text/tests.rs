@@ -27,7 +27,10 @@ fn the_four_formats_are_read_in_their_order() {
         "STEP 1: Collect\nINSTRUCTION: Collect the invoices\nSTEP 2: Send",
         &[("Collect", "Collect the invoices", &[]), ("Send", "Send", &[])],
     );
-    check("1. Collect - all the invoices\n2. Send them", &[("Collect", "all the invoices", &[]), ("Send them", "Send them", &[])]);
+    check(
+        "1. Collect - all the invoices\n2. Send them",
+        &[("Collect", "all the invoices", &[]), ("Send them", "Send them", &[])],
+    );
 }
 
 #[test]
@@ -36,7 +39,10 @@ fn noise_of_models_is_tolerated() {
         "**--- Plan Start ---**\n### **Step 1:** Collect\n**DO:** all\n\n---\n- Step 3 - Send\n  AFTER: step 1\n  do: them\n",
         &[("Collect", "all", &[]), ("Send", "them", &[1])],
     );
-    check("1) צור תיקייה – בשם חשבונות\n2) שלח לדנה", &[("צור תיקייה", "בשם חשבונות", &[]), ("שלח לדנה", "שלח לדנה", &[])]);
+    check(
+        "1) צור תיקייה – בשם חשבונות\n2) שלח לדנה",
+        &[("צור תיקייה", "בשם חשבונות", &[]), ("שלח לדנה", "שלח לדנה", &[])],
+    );
 }
 
 #[test]

@@ -15,21 +15,25 @@ pub fn choose_call(instruction: &str) -> Option<ToolCall> {
     let verb = words.first()?.text.as_ref();
     let rest = words.get(1..).unwrap_or_default();
     let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.text.as_ref()));
-    if is_one_of(verb, &["create", "make", "add", "צור", "צרי", "תיצור", "תיצרי", "פתח", "פתחי", "תפתח", "הוסף", "הוסיפי"])
-        && has(&["folder", "תיקייה", "תיקיה"])
+    if is_one_of(
+        verb,
+        &["create", "make", "add", "צור", "צרי", "תיצור", "תיצרי", "פתח", "פתחי", "תפתח", "הוסף", "הוסיפי"],
+    ) && has(&["folder", "תיקייה", "תיקיה"])
     {
         return Some(call("create_folder", json!({ "name": folder_name(instruction)? })));
     }
     if is_one_of(verb, &["remind", "הזכר", "הזכירי", "תזכיר", "תזכירי", "להזכיר"]) {
-        return Some(call("remind", json!({ "text": instruction })));
+        return Some(call("remind", json!({ "text": super::without_politeness(instruction) })));
     }
-    if is_one_of(verb, COLLECT) && has(&["invoice", "invoices", "חשבונית", "חשבוניות", "החשבוניות"]) {
+    if is_one_of(verb, COLLECT) && has(&["invoice", "invoices", "חשבונית", "חשבוניות", "החשבוניות"])
+    {
         return Some(call("collect_invoices", json!({ "period": instruction })));
     }
     if is_one_of(verb, WRITE) {
         return write_call(instruction, words);
     }
-    if is_one_of(verb, &["find", "search", "look", "חפש", "חפשי", "תחפש", "תחפשי", "מצא", "מצאי", "תמצא", "תמצאי"]) {
+    if is_one_of(verb, &["find", "search", "look", "חפש", "חפשי", "תחפש", "תחפשי", "מצא", "מצאי", "תמצא", "תמצאי"])
+    {
         let query = search_words(instruction, words)?;
         return Some(call("find", json!({ "words": query })));
     }
@@ -37,11 +41,39 @@ pub fn choose_call(instruction: &str) -> Option<ToolCall> {
 }
 
 const COLLECT: &[&str] = &[
-    "collect", "gather", "list", "find", "get", "אסוף", "אספי", "תאסוף", "תאספי", "רכז", "רכזי", "מצא", "מצאי", "תמצא",
+    "collect",
+    "gather",
+    "list",
+    "find",
+    "get",
+    "אסוף",
+    "אספי",
+    "תאסוף",
+    "תאספי",
+    "רכז",
+    "רכזי",
+    "מצא",
+    "מצאי",
+    "תמצא",
 ];
 const WRITE: &[&str] = &[
-    "send", "draft", "write", "email", "mail", "שלח", "שלחי", "תשלח", "תשלחי", "נסח", "נסחי", "תנסח", "תנסחי", "כתוב",
-    "כתבי", "תכתוב", "תכתבי",
+    "send",
+    "draft",
+    "write",
+    "email",
+    "mail",
+    "שלח",
+    "שלחי",
+    "תשלח",
+    "תשלחי",
+    "נסח",
+    "נסחי",
+    "תנסח",
+    "תנסחי",
+    "כתוב",
+    "כתבי",
+    "תכתוב",
+    "תכתבי",
 ];
 
 fn is_one_of(word: &str, words: &[&str]) -> bool {
@@ -71,7 +103,8 @@ fn named_person(instruction: &str, words: &[Word<'_>]) -> Option<String> {
     let written = |word: &Word<'_>| instruction.get(word.start..word.end).unwrap_or_default();
     let is_name = |word: &&Word<'_>| written(word).starts_with(char::is_uppercase);
     if let Some(to) = words.iter().rposition(|word| word.text == "to") {
-        let name: Vec<&str> = words.get(to + 1..)?.iter().take(2).take_while(is_name).map(|word| written(word)).collect();
+        let name: Vec<&str> =
+            words.get(to + 1..)?.iter().take(2).take_while(is_name).map(|word| written(word)).collect();
         if !name.is_empty() {
             return Some(name.join(" "));
         }
@@ -79,7 +112,8 @@ fn named_person(instruction: &str, words: &[Word<'_>]) -> Option<String> {
     if let Some(name) = words.get(1).filter(is_name).filter(|_| !words.iter().any(|word| word.text == "to")) {
         return Some(written(name).to_owned());
     }
-    let last = words.iter().rev().find_map(|word| word.text.strip_prefix('ל').filter(|name| name.chars().count() >= 2))?;
+    let last =
+        words.iter().rev().find_map(|word| word.text.strip_prefix('ל').filter(|name| name.chars().count() >= 2))?;
     Some(last.to_owned())
 }
 
@@ -88,14 +122,18 @@ fn subject_of(instruction: &str) -> String {
     let text = super::describe(instruction);
     let text = text.split_once(' ').map_or("", |(_, rest)| rest);
     let text = [" to ", " ל"].iter().find_map(|to| Some(text.rsplit_once(to)?.0)).unwrap_or(text);
-    let text = ["a ", "an ", "the ", "me ", "את ה"].iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text);
+    let text =
+        ["a ", "an ", "the ", "me ", "את ה"].iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text);
     let mut chars = text.trim().chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
 /// Returns what is searched for: the words behind the verb, without "for", articles and what the mail is stored as.
 fn search_words(instruction: &str, words: &[Word<'_>]) -> Option<String> {
-    let fillers = ["for", "up", "the", "a", "an", "all", "my", "mail", "mails", "email", "emails", "about", "from", "את", "כל", "על"];
+    let fillers = [
+        "for", "up", "the", "a", "an", "all", "my", "mail", "mails", "email", "emails", "about", "from", "את", "כל",
+        "על",
+    ];
     let first = words.get(1..)?.iter().find(|word| !fillers.contains(&word.text.as_ref()))?;
     let query = instruction.get(first.start..)?.trim_end_matches(['.', ',', '!', '?', ' ']);
     (!query.is_empty()).then(|| query.to_owned())
@@ -131,9 +169,15 @@ mod tests {
         check("create a folder called \"Taxes 2026\".", Some(("create_folder", json!({ "name": "Taxes 2026" }))));
         check("צור תיקייה בשם חשבונות", Some(("create_folder", json!({ "name": "חשבונות" }))));
         check("remind me Friday", Some(("remind", json!({ "text": "remind me Friday" }))));
-        check("collect last month's invoices", Some(("collect_invoices", json!({ "period": "collect last month's invoices" }))));
+        check(
+            "collect last month's invoices",
+            Some(("collect_invoices", json!({ "period": "collect last month's invoices" }))),
+        );
         check("draft a summary to Dana", Some(("send_mail", json!({ "to": ["Dana"], "subject": "Summary" }))));
-        check("send the report to dana@work.example", Some(("send_mail", json!({ "to": ["dana@work.example"], "subject": "Report" }))));
+        check(
+            "send the report to dana@work.example",
+            Some(("send_mail", json!({ "to": ["dana@work.example"], "subject": "Report" }))),
+        );
         check("שלח סיכום לדנה", Some(("send_mail", json!({ "to": ["דנה"], "subject": "סיכום" }))));
         check("find the mails about the contract", Some(("find", json!({ "words": "contract" }))));
         check("look for the lease", Some(("find", json!({ "words": "lease" }))));

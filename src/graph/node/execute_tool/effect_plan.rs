@@ -196,7 +196,10 @@ impl EffectfulStep<'_> {
             changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
         }
         if self.task.context.more.contains_key(TaskPlan::KEY) {
-            changes.push(Change::Output { step: self.name.to_owned(), value: json!({ "waits": "for approval", "planned": output }) });
+            changes.push(Change::Output {
+                step: self.name.to_owned(),
+                value: json!({ "waits": "for approval", "planned": output }),
+            });
         }
         let (policy, mail, now) = (&permissions.policy, self.entry.mail, self.entry.now);
         let run_id = self.entry.run.run_id.to_string();

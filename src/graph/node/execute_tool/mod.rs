@@ -95,12 +95,7 @@ impl ExecuteTool {
 
     /// Runs one tool and turns its outcome into the output of the visit. A tool that cannot do its step parks the task;
     /// it does not fail the node, because trying again would not help.
-    fn run_tool(
-        &self,
-        entry: &NodeInput<'_>,
-        task: &Task,
-        step: &AgentStep<'_>,
-    ) -> anyhow::Result<NodeOutput> {
+    fn run_tool(&self, entry: &NodeInput<'_>, task: &Task, step: &AgentStep<'_>) -> anyhow::Result<NodeOutput> {
         let AgentStep { index, name, tool, planned } = *step;
         let replies = match self.gather_tool_replies(entry, task, step)? {
             ControlFlow::Continue(replies) => replies,
@@ -162,13 +157,7 @@ impl ExecuteTool {
     }
 
     /// Returns the output that leaves a step to the person, with the reason.
-    fn leave_step_to_person(
-        &self,
-        entry: &NodeInput<'_>,
-        task: &Task,
-        step: &AgentStep<'_>,
-        why: &str,
-    ) -> NodeOutput {
+    fn leave_step_to_person(&self, entry: &NodeInput<'_>, task: &Task, step: &AgentStep<'_>, why: &str) -> NodeOutput {
         let value = json!({ StepOutput::LEFT_TO_PERSON: why });
         self.go_on(entry, task, step.index, vec![Change::Output { step: step.name.to_owned(), value }])
     }

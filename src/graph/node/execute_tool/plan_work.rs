@@ -108,7 +108,8 @@ impl ExecuteTool {
             return NodeOutput::from_move(Move::Next).with_changes(changes);
         }
         let open = standings.iter().filter(|(_, standing)| *standing == Standing::Open).map(|(number, _)| *number);
-        let ready = open.filter(|number| graph.is_ready(*number, has_ended)).take(self.planner.max_parallel_steps.max(1));
+        let ready =
+            open.filter(|number| graph.is_ready(*number, has_ended)).take(self.planner.max_parallel_steps.max(1));
         let runs = ready.map(|number| step_run(entry, task, number)).collect();
         NodeOutput { runs, ..NodeOutput::from_move(Move::Done).with_changes(changes) }
     }

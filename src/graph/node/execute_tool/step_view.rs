@@ -78,9 +78,10 @@ const fn plan_time(task: &Task) -> crate::model::Instant {
 
 /// Returns the outputs under the names of the tools, where one tool looks for what another has made.
 fn outputs_by_tool(plan: &TaskPlan, outputs: &Map<String, Value>) -> Map<String, Value> {
-    let named = plan.steps.iter().filter_map(|step| {
-        Some((step.call.as_ref()?.tool.clone(), outputs.get(&step.name())?.clone()))
-    });
+    let named = plan
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.call.as_ref()?.tool.clone(), outputs.get(&step.name())?.clone())));
     named.collect()
 }
 

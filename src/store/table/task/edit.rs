@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use crate::{
     approval::{self, FieldChange, FieldCorrection, TaskChange, TaskEditOutcome},
     model::{
-        ActionId, Actor, Instant, NewReminder, NewRequest, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskPlan, TaskRow, TaskStatus,
-        nightly::CorrectionKind,
+        ActionId, Actor, Instant, NewReminder, NewRequest, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskPlan,
+        TaskRow, TaskStatus, nightly::CorrectionKind,
     },
     store::{
         error::{Result, StoreError},
@@ -71,8 +71,7 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
 
 /// Adds the task of a request with the run that works it.
 pub(in crate::store) fn open_request(session: &Session, new: &NewRequest, state: &str) -> Result<()> {
-    let owner =
-        task::TaskOwner { account: &new.run.account, user: &new.run.user, mail_id: None, who: Actor::Person };
+    let owner = task::TaskOwner { account: &new.run.account, user: &new.run.user, mail_id: None, who: Actor::Person };
     task::open(session, &new.task, &build_task_entry_with_due_vectors(&new.task), &new.facts, &owner, new.at)?;
     run::open(session, &new.run, state, new.at)
 }

@@ -18,7 +18,8 @@ pub(super) fn mirror_plan(connection: &Connection, task: &Task) -> Result<()> {
     let Some(plan) = TaskPlan::of_context(&task.context) else { return Ok(()) };
     let row = PlanRow::of_task(&plan, task);
     let id = task.task_id.to_string();
-    let sql = "INSERT INTO plan (task_id, original_request, origin, score, reasons, status, execution_summary, updated_at)
+    let sql =
+        "INSERT INTO plan (task_id, original_request, origin, score, reasons, status, execution_summary, updated_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                ON CONFLICT (task_id) DO UPDATE SET origin = excluded.origin, status = excluded.status,
                    execution_summary = excluded.execution_summary, updated_at = excluded.updated_at";
