@@ -94,6 +94,7 @@ bench: need ## run the benchmarks; prints times and ratios beside their goals
 	cargo bench --locked --bench memory
 	cargo bench --locked --bench llm
 	cargo bench --locked --bench night
+	cargo bench --locked --bench planner
 
 bench-long: need ## benchmark growth and search with up to a million entries
 	BENCH_LONG=1 cargo bench --locked --bench growth

@@ -8,6 +8,11 @@ use backon::ExponentialBuilder;
 /// The pause before the first retry; doubled for each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
+/// A call that was given up because its time limit had passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no answer within {0:?}")]
+pub struct CallTimedOut(pub Duration);
+
 /// Returns the pauses between the attempts: 500 ms, then 1000 ms, and so on, for so many retries.
 pub fn retry_pauses(max_retry_attempts: usize) -> ExponentialBuilder {
     ExponentialBuilder::default().with_min_delay(FIRST_PAUSE).with_factor(2.0).with_max_times(max_retry_attempts)
@@ -24,7 +29,7 @@ pub fn is_transient(error: &anyhow::Error) -> bool {
                 |status: reqwest::StatusCode| status.is_server_error() || matches!(status.as_u16(), 408 | 429);
             return error.is_timeout() || error.is_connect() || error.status().is_some_and(is_busy);
         }
-        cause.is::<tokio::time::error::Elapsed>()
+        cause.is::<CallTimedOut>() || cause.is::<tokio::time::error::Elapsed>()
     })
 }
 
@@ -68,5 +73,6 @@ mod tests {
         assert!(!is_transient(&io(ErrorKind::NotFound)));
         assert!(!is_transient(&io(ErrorKind::PermissionDenied)));
         assert!(!is_transient(&anyhow!("timeout, says a text")));
+        assert!(is_transient(&CallTimedOut(Duration::from_secs(1)).into()));
     }
 }

@@ -63,8 +63,7 @@ async fn a_numbered_request_is_done_step_by_step() {
     assert!(subtasks.as_array().unwrap().iter().all(|subtask| subtask["done"] == true), "{subtasks}");
     let app = home.app().await;
     for row in home.sql("SELECT run_id FROM run") {
-        let run = app.runs().find_id(&row[0]).await.unwrap();
-        let replay = app.runs().replay(run).await.unwrap();
+        let replay = app.runs().replay(&row[0]).await.unwrap();
         assert!(replay.identical, "{replay:?}");
     }
     home.must_be_sound().await;
