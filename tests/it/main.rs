@@ -81,6 +81,7 @@ mod places;
 mod plain_addresses;
 mod planner;
 mod planner_kills;
+mod planner_model;
 mod policy_broken;
 mod qdrant_peer;
 mod queue_files;

@@ -4,6 +4,7 @@
 mod execute_tool;
 mod follow_up;
 mod generate_response;
+mod mail_plan;
 
 mod plan_step;
 mod prioritise;
@@ -36,7 +37,11 @@ impl Nodes {
     /// Returns the five nodes of the product.
     pub fn with_planner(me: &Arc<Me>, tools: &Arc<Registry>, planner: &PlannerSettings) -> Self {
         Self {
-            plan_step: Box::new(plan_step::PlanStep { me: Arc::clone(me), tools: Arc::clone(tools) }),
+            plan_step: Box::new(plan_step::PlanStep {
+                me: Arc::clone(me),
+                tools: Arc::clone(tools),
+                plans_requests: planner.is_enabled,
+            }),
             prioritise: Box::new(prioritise::Prioritise { me: Arc::clone(me) }),
             retrieve_context: Box::new(retrieve_context::RetrieveContext),
             execute_tool: Box::new(execute_tool::ExecuteTool {

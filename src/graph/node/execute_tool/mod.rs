@@ -18,8 +18,8 @@ use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        ActionId, Change, ContextDoc, InvoiceRow, ItemId, ItemKind, Me, Move, NewItem, OutboxState, StepOutput, Task,
-        TaskPlan, TaskStatus, plan::PlannerSettings,
+        ActionId, Change, ContextDoc, InvoiceRow, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind,
+        StepOutput, Task, TaskPlan, TaskStatus, plan::PlannerSettings,
     },
     source::CalendarLookup,
     tool::{
@@ -57,10 +57,12 @@ impl Node for ExecuteTool {
         if let Some(action_id) = entry.state.decided.filter(|action_id| is_decided_step_open(entry, task, *action_id)) {
             return Ok(NodeOutput::from_move(Move::Wait { action_id }));
         }
-        if let Some(plan) = TaskPlan::of_context(&task.context) {
-            return self.work_plan(entry, task, &plan);
+        let plan = TaskPlan::of_context(&task.context);
+        let template_step = self.untried_steps(task).next().filter(|_| entry.run.kind != RunKind::Step);
+        if let (Some(plan), None) = (&plan, &template_step) {
+            return self.work_plan(entry, task, plan);
         }
-        match self.untried_steps(task).next() {
+        match template_step {
             None => Ok(NodeOutput::from_move(Move::Next)),
             Some((index, tool)) => {
                 self.run_tool(entry, task, &AgentStep { index, name: tool.name(), tool, planned: None })

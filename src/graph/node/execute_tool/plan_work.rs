@@ -87,6 +87,10 @@ impl ExecuteTool {
         let mut after = RunState { task: entry.state.task.clone(), ..RunState::default() };
         let applied = changes.iter().all(|change| after.apply(change, entry.now).is_ok());
         match after.task.filter(|_| applied) {
+            // The steps of the template come before those of the plan, one after the other.
+            Some(after) if entry.run.kind != RunKind::Step && self.untried_steps(&after).next().is_some() => {
+                NodeOutput::from_move(Move::Again).with_changes(changes)
+            }
             Some(after) => match TaskPlan::of_context(&after.context) {
                 Some(plan) => self.continue_plan(entry, &after, &plan, changes),
                 None => NodeOutput::from_move(Move::Next).with_changes(changes),
