@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::entry::{NodeInput, NodeOutput};
 use crate::model::{
-    Change, ItemId, ItemKind, MailState, Move, NewItem, NodeName, PlanStep, RunState, StepOutput, Subtask, Task,
+    Change, ItemId, ItemKind, MailState, Move, NewItem, NodeName, PlannedStep, RunState, StepOutput, Subtask, Task,
     TaskPlan, TaskStatus,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &st
     }
     match (&state.task, node) {
         (Some(task), NodeName::ExecuteTool) => changes.extend(waiting_changes(task, &reason)),
-        (None, NodeName::PlanStep) => {
+        (None, NodeName::PlannedStep) => {
             changes.push(Change::Settle {
                 state: MailState::Parked,
                 reason: reason.clone(),
@@ -63,7 +63,7 @@ fn waiting_changes(task: &Task, reason: &str) -> Vec<Change> {
 fn planned_step(node: NodeName, state: &RunState) -> Option<String> {
     let task = state.task.as_ref().filter(|_| node == NodeName::ExecuteTool)?;
     let (plan, number) = (TaskPlan::of_context(&task.context)?, state.plan_step?);
-    plan.steps.iter().find(|step| step.step_number == number).map(PlanStep::name)
+    plan.steps.iter().find(|step| step.step_number == number).map(PlannedStep::name)
 }
 
 /// Returns the step that execute_tool was working on; empty for every other node.

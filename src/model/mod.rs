@@ -52,8 +52,8 @@ pub use mail::{
 };
 pub use me::Me;
 pub use plan::{
-    Complexity, ComplexityReason, PlanOrigin, PlanPerson, PlanRow, PlanStatus, PlanStep, PlanStepRow, PlanStepStatus,
-    StepOutput, TaskPlan, ToolCall,
+    Complexity, ComplexityReason, PlanOrigin, PlanPerson, PlanRow, PlanStatus, PlanStepRow, PlanStepStatus,
+    PlannedStep, StepOutput, TaskPlan, ToolCall,
 };
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};

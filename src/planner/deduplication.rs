@@ -8,7 +8,7 @@ use crate::{
     model::{
         Instant, Task,
         ids::sha256_hex,
-        plan::{PlanStep, StepOutput, TaskPlan, ToolCall},
+        plan::{PlannedStep, StepOutput, TaskPlan, ToolCall},
     },
     tool::{Registry, Tool, ToolAccess},
 };
@@ -40,10 +40,10 @@ pub fn call_key(tool: &dyn Tool, call: &ToolCall) -> String {
 pub fn find_repeated_step<'a>(
     plan: &'a TaskPlan,
     task: &Task,
-    step: &PlanStep,
+    step: &PlannedStep,
     tools: &Registry,
     (write_window, now): (Duration, Instant),
-) -> Option<&'a PlanStep> {
+) -> Option<&'a PlannedStep> {
     let call = step.call.as_ref()?;
     let tool = tools.get(&call.tool)?;
     let window = if tool.access() == ToolAccess::Read { READ_WINDOW } else { write_window };
@@ -85,12 +85,12 @@ mod tests {
     #[test]
     fn a_repetition_counts_only_within_its_window_and_with_a_result() {
         let at: Instant = "2026-11-16T08:00:00Z".parse().unwrap();
-        let step = |number, tool: &str, arguments: Value| PlanStep {
+        let step = |number, tool: &str, arguments: Value| PlannedStep {
             step_number: number,
             description: "d".into(),
             call: Some(call(tool, arguments)),
             started_at: (number == 1).then_some(at),
-            ..PlanStep::default()
+            ..PlannedStep::default()
         };
         for (tool, arguments, seconds, repeated) in [
             ("create_folder", json!({ "name": "A" }), 5, true),

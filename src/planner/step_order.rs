@@ -8,7 +8,7 @@ use petgraph::{
     graph::{DiGraph, NodeIndex},
 };
 
-use crate::model::plan::{PlanStep, TaskPlan};
+use crate::model::plan::{PlannedStep, TaskPlan};
 
 /// The steps of a plan wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -100,7 +100,7 @@ fn leading_numbers(text: &str) -> Vec<u32> {
 
 /// Adds the order that follows from what steps say: "then …" comes after the step before, and a step that speaks of "the
 /// results" or of "them" comes after the nearest earlier one that finds something.
-pub fn infer_order(steps: &mut [PlanStep], finds_data: impl Fn(&PlanStep) -> bool) {
+pub fn infer_order(steps: &mut [PlannedStep], finds_data: impl Fn(&PlannedStep) -> bool) {
     let finders: Vec<bool> = steps.iter().map(finds_data).collect();
     for (at, step) in steps.iter_mut().enumerate() {
         let named = steps_named_as_before(&step.instruction);
@@ -186,8 +186,11 @@ mod tests {
 
     #[test]
     fn data_and_words_give_the_order() {
-        let step =
-            |number, text: &str| PlanStep { step_number: number, instruction: text.into(), ..PlanStep::default() };
+        let step = |number, text: &str| PlannedStep {
+            step_number: number,
+            instruction: text.into(),
+            ..PlannedStep::default()
+        };
         let mut steps = [
             step(1, "collect last month's invoices"),
             step(2, "draft a summary to Dana"),

@@ -17,7 +17,7 @@ use crate::{
     },
     model::{
         AccountId, AccountMode, Complexity, DecisionKind, ItemId, ItemKind, ItemRow, NewRequest, NewRun, NodeName,
-        PlanOrigin, PlanPerson, PlanRow, PlanStep, Priority, RunId, RunKind, RunState, Task, TaskContext, TaskId,
+        PlanOrigin, PlanPerson, PlanRow, PlannedStep, Priority, RunId, RunKind, RunState, Task, TaskContext, TaskId,
         TaskKind, TaskPlan, TaskRow, TaskStatus,
     },
     planner::{
@@ -141,9 +141,9 @@ impl PlanUseCases<'_> {
         Ok(())
     }
 
-    fn ask_model_where_needed(self, step: PlanStep) -> PlanStep {
+    fn ask_model_where_needed(self, step: PlannedStep) -> PlannedStep {
         let asks_model = step.call.is_none() && self.app.config.llm.is_some();
-        PlanStep { asks_model, ..step }
+        PlannedStep { asks_model, ..step }
     }
 
     /// Returns the request as one step, as it is executed without a plan.
@@ -173,7 +173,7 @@ impl PlanUseCases<'_> {
         changed.plan.origin = PlanOrigin::Person;
         changed.plan.steps = steps
             .into_iter()
-            .map(|step| PlanStep {
+            .map(|step| PlannedStep {
                 description: step.description,
                 after: step.after,
                 ..self.ask_model_where_needed(new_step(step.number, &step.instruction, choose_call))
@@ -206,7 +206,7 @@ impl PlanUseCases<'_> {
     async fn complete(self, prepared: &mut PreparedRequest, account: Option<&str>) -> anyhow::Result<()> {
         prepared.notes.clear();
         prepared.plan.people.clear();
-        let needs_account = |step: &PlanStep| {
+        let needs_account = |step: &PlannedStep| {
             step.call
                 .as_ref()
                 .and_then(|call| self.app.tools.get(&call.tool))
@@ -282,7 +282,7 @@ impl PlanUseCases<'_> {
         let facts = self.app.tasks().facts_of_typed_task(&objective, TaskKind::Request, None);
         let mut context = TaskContext::default();
         prepared.plan.store_in(&mut context);
-        let is_agents = prepared.plan.steps.iter().any(PlanStep::is_agents);
+        let is_agents = prepared.plan.steps.iter().any(PlannedStep::is_agents);
         let task = Task {
             task_id,
             created_at: now,
@@ -357,15 +357,15 @@ impl PlanUseCases<'_> {
 
 /// Returns a step that the model has planned, with the names of people in the place of their handles. The model is asked
 /// for its calls when it is worked.
-fn model_step(step: WrittenStep, people: &[PlanPerson]) -> PlanStep {
+fn model_step(step: WrittenStep, people: &[PlanPerson]) -> PlannedStep {
     let named = |text: &str| people.iter().fold(text.to_owned(), |text, one| text.replace(&one.handle, &one.name));
-    PlanStep {
+    PlannedStep {
         step_number: step.number,
         description: named(&step.description),
         instruction: named(&step.instruction),
         after: step.after,
         asks_model: true,
-        ..PlanStep::default()
+        ..PlannedStep::default()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
 const INTERVAL: Duration = Duration::from_millis(50);
 /// The longest result that is shown, in characters. The whole one is in the store.
 const LONGEST_RESULT: usize = 500;
-/// How long nothing may happen, while no run is under way here, before the rest is left to the background.
+/// How long nothing may happen while the daemon does the work, before the rest is left to it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a step was last shown as.
@@ -77,10 +77,10 @@ async fn work_and_show(app: &App, view: &mut ProgressView, task_id: TaskId) -> a
                 work = tokio::spawn(async move { worker.worker().try_finish_runs().await });
             }
         }
-        let is_idle = !is_running || last_change.elapsed() > PATIENCE;
-        if is_idle && (has_worked || !is_running) {
-            if !has_worked {
-                work.abort();
+        if has_worked || !is_running || last_change.elapsed() > PATIENCE {
+            if !has_worked && !is_running {
+                // A worker of this process is let finish what it has begun.
+                work.await??;
             }
             let (plan, running, _) = app.plans().progress(task_id).await?;
             view.show(&plan, &running)?;
@@ -213,6 +213,10 @@ impl ProgressView {
         let number = row.number.map_or_else(|| plan.task_id.to_string(), |number| number.to_string());
         let status = plan.status.as_str().replace('_', " ");
         screen.print_line(&format!("Plan of task {number}: {status}."))?;
+        let (.., is_running) = app.plans().progress(plan.task_id).await?;
+        if is_running {
+            screen.print_line(&format!("The rest goes on later, or with `adjutant ask --resume {number}`."))?;
+        }
         for item in items {
             let advice = match item.kind {
                 ItemKind::FailedStep => {

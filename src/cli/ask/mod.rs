@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     app::{App, PreparedRequest},
-    model::{PlanStep, TaskId},
+    model::{PlannedStep, TaskId},
 };
 use choice::{PlanChoice, read_plan_choice};
 
@@ -120,7 +120,7 @@ fn print_prepared(screen: Printer, prepared: &PreparedRequest) -> io::Result<()>
     prepared.notes.iter().try_for_each(|note| screen.print_line(&format!("Note: {}", escape_and_truncate(note, 300))))
 }
 
-fn row(step: &PlanStep) -> Vec<Cell> {
+fn row(step: &PlannedStep) -> Vec<Cell> {
     let done_by = match (&step.call, step.asks_model) {
         (Some(call), _) => describe_call(&call.tool, &call.arguments),
         (None, true) => "the model".to_owned(),

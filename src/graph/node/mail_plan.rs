@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::{
-    model::{Address, ExtractedTask, Mail, PlanOrigin, PlanPerson, PlanStep, Reading, TaskPlan, WarningKind},
+    model::{Address, ExtractedTask, Mail, PlanOrigin, PlanPerson, PlannedStep, Reading, TaskPlan, WarningKind},
     planner::{
         PlannerRequest, detect_complexity,
         request_split::{choose_call, split_request},
@@ -45,7 +45,7 @@ pub(super) fn plan_mail_request(
 }
 
 /// Returns whether the call of a step writes to somebody who has no part in the mail.
-fn names_stranger(plan: &TaskPlan, step: &PlanStep) -> bool {
+fn names_stranger(plan: &TaskPlan, step: &PlannedStep) -> bool {
     let to = step.call.as_ref().and_then(|call| call.arguments.get("to")).and_then(Value::as_array);
     to.into_iter().flatten().any(|named| plan.person(named.as_str().unwrap_or_default()).is_none())
 }

@@ -126,7 +126,7 @@ pub struct ToolCall {
 
 /// One step of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct PlanStep {
+pub struct PlannedStep {
     #[serde(rename = "number")]
     pub step_number: u32,
     /// A short text for a person.
@@ -147,7 +147,7 @@ pub struct PlanStep {
     pub started_at: Option<Instant>,
 }
 
-impl PlanStep {
+impl PlannedStep {
     /// Returns the name of the step among the task's subtasks and outputs, which is unique in the plan.
     pub fn name(&self) -> String {
         format!("{}. {}", self.step_number, self.description)
@@ -179,7 +179,7 @@ pub struct TaskPlan {
     /// Whom the request names, as far as their addresses are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub people: Vec<PlanPerson>,
-    pub steps: Vec<PlanStep>,
+    pub steps: Vec<PlannedStep>,
 }
 
 /// Changes the plan of a task, and keeps its subtasks in agreement: a new step gets a subtask, which is open.
@@ -218,7 +218,7 @@ impl TaskPlan {
     }
 
     /// Returns the step of this name.
-    pub fn step(&self, name: &str) -> Option<&PlanStep> {
+    pub fn step(&self, name: &str) -> Option<&PlannedStep> {
         self.steps.iter().find(|step| step.name() == name)
     }
 
@@ -257,20 +257,20 @@ impl TaskPlan {
             for waiting in self.steps.iter_mut().filter(|step| step.after.contains(&number)) {
                 waiting.after.push(next);
             }
-            self.steps.push(PlanStep {
+            self.steps.push(PlannedStep {
                 step_number: next,
                 description: format!("{description} ({part})"),
                 instruction: instruction.clone(),
                 after: vec![last],
                 call: Some(call.clone()),
                 asks_model: true,
-                ..PlanStep::default()
+                ..PlannedStep::default()
             });
             last = next;
         }
     }
 
-    pub fn step_mut(&mut self, number: u32) -> Option<&mut PlanStep> {
+    pub fn step_mut(&mut self, number: u32) -> Option<&mut PlannedStep> {
         self.steps.iter_mut().find(|step| step.step_number == number)
     }
 }

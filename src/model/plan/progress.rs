@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{PlanStatus, PlanStep, PlanStepStatus, TaskPlan};
+use super::{PlanStatus, PlanStepStatus, PlannedStep, TaskPlan};
 use crate::model::{Task, TaskStatus};
 
 /// What the output of a step says about how it went.
@@ -107,7 +107,7 @@ impl PlanProgress {
     }
 }
 
-fn step_status(step: &PlanStep, task: &Task) -> PlanStepStatus {
+fn step_status(step: &PlannedStep, task: &Task) -> PlanStepStatus {
     let name = step.name();
     let is_done = task.subtasks.iter().any(|subtask| subtask.step == name && subtask.done);
     match (is_done, StepOutput::of_step(task, &name)) {

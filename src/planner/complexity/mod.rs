@@ -7,7 +7,7 @@ mod numbered;
 mod words;
 
 pub(super) use numbered::split_numbered_list;
-pub(super) use words::{WORDS, Word, split_words};
+pub(super) use words::{RequestWord, WORDS, split_words};
 
 use crate::model::plan::{Complexity, ComplexityReason};
 
@@ -78,27 +78,27 @@ fn read_beginning(text: &str) -> &str {
 }
 
 /// Returns whether the text is a question. In a mail, a polite question is a request.
-fn is_question(text: &str, words: &[Word<'_>], from_mail: bool) -> bool {
+fn is_question(text: &str, words: &[RequestWord<'_>], from_mail: bool) -> bool {
     let is_polite = from_mail && WORDS.polite.starts(words).is_some();
     let asks = WORDS.question.starts(words).is_some();
     asks || (text.ends_with(['?', '؟', '？']) && !is_polite)
 }
 
 /// Returns the words behind "please", "could you" and the like.
-pub(super) fn skip_politeness<'a, 'b>(mut words: &'a [Word<'b>]) -> &'a [Word<'b>] {
+pub(super) fn skip_politeness<'a, 'b>(mut words: &'a [RequestWord<'b>]) -> &'a [RequestWord<'b>] {
     while let Some(rest) = WORDS.polite.starts(words).and_then(|polite| words.get(polite..)) {
         words = rest;
     }
     words
 }
 
-fn starts_scoped_imperative(words: &[Word<'_>]) -> bool {
+fn starts_scoped_imperative(words: &[RequestWord<'_>]) -> bool {
     let Some(verb) = WORDS.imperative.starts(words) else { return false };
     let rest = words.get(verb..).unwrap_or_default();
     rest.iter().enumerate().any(|(at, word)| {
         rest.get(at..).is_some_and(|from| WORDS.scope.starts(from).is_some())
             || singular_forms(&word.text)
-                .any(|singular| WORDS.scope.starts(&[Word { text: singular.into(), ..*word }]).is_some())
+                .any(|singular| WORDS.scope.starts(&[RequestWord { text: singular.into(), ..*word }]).is_some())
     })
 }
 
@@ -115,7 +115,7 @@ fn singular_forms(word: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Returns how many tasks are joined: those that begin with a verb, at the start and behind "and", "also" or a comma.
-fn count_joined_tasks(words: &[Word<'_>]) -> usize {
+fn count_joined_tasks(words: &[RequestWord<'_>]) -> usize {
     if !starts_task(words) {
         return 0;
     }
@@ -128,15 +128,15 @@ fn count_joined_tasks(words: &[Word<'_>]) -> usize {
 }
 
 /// Returns whether words begin with the verb of a task.
-pub(super) fn starts_task(words: &[Word<'_>]) -> bool {
+pub(super) fn starts_task(words: &[RequestWord<'_>]) -> bool {
     WORDS.imperative.starts(words).is_some() || WORDS.task.starts(words).is_some()
 }
 
 /// Returns whether the first word is a Hebrew verb with the prefix that means "and".
-pub(super) fn has_joining_prefix(words: &[Word<'_>]) -> bool {
+pub(super) fn has_joining_prefix(words: &[RequestWord<'_>]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let Some(bare) = first.text.strip_prefix('ו') else { return false };
-    let mut bare = vec![Word { text: bare.into(), start: first.start, end: first.end }];
+    let mut bare = vec![RequestWord { text: bare.into(), start: first.start, end: first.end }];
     bare.extend(rest.first().cloned());
     starts_task(&bare)
 }

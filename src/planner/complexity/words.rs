@@ -44,7 +44,7 @@ impl Phrases {
     }
 
     /// Returns how many words of the phrase that the words begin with; none if they begin with no phrase.
-    pub(in crate::planner) fn starts(&self, words: &[Word<'_>]) -> Option<usize> {
+    pub(in crate::planner) fn starts(&self, words: &[RequestWord<'_>]) -> Option<usize> {
         let first = words.first()?;
         let phrases = self.0.get(first.text.as_ref())?;
         let begins = |phrase: &&Vec<&str>| {
@@ -56,14 +56,14 @@ impl Phrases {
 
 /// A word of a text in lower case, with where it begins and ends in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::planner) struct Word<'a> {
+pub(in crate::planner) struct RequestWord<'a> {
     pub(in crate::planner) text: std::borrow::Cow<'a, str>,
     pub(in crate::planner) start: usize,
     pub(in crate::planner) end: usize,
 }
 
 /// Returns the words of a text. An apostrophe, a hyphen or a Hebrew quote inside of a word belongs to it.
-pub(in crate::planner) fn split_words(text: &str) -> Vec<Word<'_>> {
+pub(in crate::planner) fn split_words(text: &str) -> Vec<RequestWord<'_>> {
     let mut words = Vec::new();
     let mut start = None;
     let mut chars = text.char_indices().peekable();
@@ -85,11 +85,11 @@ pub(in crate::planner) fn split_words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-fn new_word(text: &str, start: usize, end: usize) -> Option<Word<'_>> {
+fn new_word(text: &str, start: usize, end: usize) -> Option<RequestWord<'_>> {
     let slice = text.get(start..end)?;
     let is_plain = slice.chars().all(|c| !c.is_uppercase() && c != '’');
     let text = if is_plain { slice.into() } else { slice.to_lowercase().replace('’', "'").into() };
-    Some(Word { text, start, end })
+    Some(RequestWord { text, start, end })
 }
 
 #[cfg(test)]

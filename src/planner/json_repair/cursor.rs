@@ -183,6 +183,18 @@ impl Cursor {
         (None, from, newline)
     }
 
+    /// Returns the position behind the bracket of a wrapping call such as `ObjectId(`, if there is one here.
+    pub(super) fn wrapping_call_end(&self) -> Option<usize> {
+        let mut end = self.position;
+        if !self.at(end).is_some_and(|c| c.is_alphabetic() || c == '_' || c == '$') {
+            return None;
+        }
+        while self.at(end).is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '.')) {
+            end += 1;
+        }
+        (self.at(end) == Some('(')).then_some(end + 1)
+    }
+
     /// Returns whether the container is among those that are open, the innermost one left out.
     pub(super) fn is_open_outside(&self, wanted: Container) -> bool {
         self.open.iter().rev().skip(1).any(|open| *open == wanted)

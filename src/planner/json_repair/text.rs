@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{
     JsonRepairError, RepairDoubt, RepairedJson,
+    container::JsonReader,
     cursor::{Cursor, is_quote},
 };
 
@@ -22,14 +23,14 @@ pub(super) fn unescape_escaped_json(text: &str) -> Option<String> {
 
 /// Reads the values of a text one after the other.
 pub(super) struct TextReader {
-    cursor: Cursor,
+    reader: JsonReader,
     values: Vec<Value>,
     has_prose: bool,
 }
 
 impl TextReader {
     pub(super) fn new(text: &str) -> Self {
-        Self { cursor: Cursor::new(text), values: Vec::new(), has_prose: false }
+        Self { reader: JsonReader { cursor: Cursor::new(text) }, values: Vec::new(), has_prose: false }
     }
 
     /// Reads the values to the end of the text. A value that cannot be read fails the whole text: what stands beside it
@@ -38,7 +39,7 @@ impl TextReader {
         while self.find_next_value() {
             let value = self.read_value()?;
             self.values.push(value);
-            self.cursor.open.clear();
+            self.reader.cursor.open.clear();
             if self.ends_in_a_quotation() {
                 self.has_prose = true;
                 break;
@@ -47,21 +48,21 @@ impl TextReader {
         if self.values.is_empty() {
             return Err(JsonRepairError::NoJson);
         }
-        Ok(RepairedJson { values: self.values, doubts: self.cursor.doubts, has_prose: self.has_prose })
+        Ok(RepairedJson { values: self.values, doubts: self.reader.cursor.doubts, has_prose: self.has_prose })
     }
 
     fn read_value(&mut self) -> Result<Value, JsonRepairError> {
-        if self.cursor.wrapping_call_end().is_some() {
-            self.cursor.read_wrapped_value()
+        if self.reader.cursor.wrapping_call_end().is_some() {
+            self.reader.read_wrapped_value()
         } else {
-            self.cursor.read_value()
+            self.reader.read_value()
         }
     }
 
     /// Returns whether a quote follows the value directly: the value was quoted from something else, whose rest is no
     /// value of this text.
     fn ends_in_a_quotation(&self) -> bool {
-        let cursor = &self.cursor;
+        let cursor = &self.reader.cursor;
         let is_container = self.values.last().is_some_and(|value| value.is_object() || value.is_array());
         is_container && cursor.peek().is_some_and(is_quote) && cursor.peek() != Some('`')
     }
@@ -69,16 +70,16 @@ impl TextReader {
     /// Moves to the next value, over prose, fences and stray closers. Returns false at the end of the text.
     fn find_next_value(&mut self) -> bool {
         loop {
-            self.cursor.skip_space();
-            let position = self.cursor.position;
-            let Some(c) = self.cursor.peek() else { return false };
-            if self.cursor.starts_with(position, FENCE) {
+            self.reader.cursor.skip_space();
+            let position = self.reader.cursor.position;
+            let Some(c) = self.reader.cursor.peek() else { return false };
+            if self.reader.cursor.starts_with(position, FENCE) {
                 self.skip_fence();
                 continue;
             }
             match c {
                 '{' | '[' if self.looks_like_json(position) => return true,
-                '}' | ']' | ')' | ';' | ',' => self.cursor.position += 1,
+                '}' | ']' | ')' | ';' | ',' => self.reader.cursor.position += 1,
                 c if is_quote(c) && self.values.is_empty() && !self.has_prose => return true,
                 _ if self.is_callback_around_json() => return true,
                 _ => {
@@ -91,23 +92,23 @@ impl TextReader {
 
     /// Moves behind a fence and the name of its language.
     fn skip_fence(&mut self) {
-        self.cursor.position += FENCE.len();
-        while self.cursor.peek().is_some_and(char::is_alphanumeric) {
-            self.cursor.position += 1;
+        self.reader.cursor.position += FENCE.len();
+        while self.reader.cursor.peek().is_some_and(char::is_alphanumeric) {
+            self.reader.cursor.position += 1;
         }
     }
 
     /// Moves behind a word of prose. A quoted passage with an apostrophe is a word like any other.
     fn skip_word(&mut self) {
-        self.cursor.position += 1;
-        while self.cursor.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '\'' | '’' | '_')) {
-            self.cursor.position += 1;
+        self.reader.cursor.position += 1;
+        while self.reader.cursor.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '\'' | '’' | '_')) {
+            self.reader.cursor.position += 1;
         }
     }
 
     /// Returns whether a bracket begins a value rather than a remark in the prose.
     fn looks_like_json(&self, position: usize) -> bool {
-        let cursor = &self.cursor;
+        let cursor = &self.reader.cursor;
         let inside = cursor.after_space(position + 1);
         let follows = cursor.at(inside);
         let is_object = cursor.at(position) == Some('{');
@@ -121,15 +122,15 @@ impl TextReader {
 
     /// Returns whether the callback of JSONP begins here.
     fn is_callback_around_json(&mut self) -> bool {
-        let start = self.cursor.position;
-        let mut inside = self.cursor.wrapping_call_end();
+        let start = self.reader.cursor.position;
+        let mut inside = self.reader.cursor.wrapping_call_end();
         while let Some(position) = inside {
-            self.cursor.position = self.cursor.after_space(position);
-            inside = self.cursor.wrapping_call_end();
+            self.reader.cursor.position = self.reader.cursor.after_space(position);
+            inside = self.reader.cursor.wrapping_call_end();
         }
-        let is_value =
-            self.cursor.position > start && self.cursor.peek().is_some_and(|c| matches!(c, '{' | '[') || is_quote(c));
-        self.cursor.position = start;
+        let is_value = self.reader.cursor.position > start
+            && self.reader.cursor.peek().is_some_and(|c| matches!(c, '{' | '[') || is_quote(c));
+        self.reader.cursor.position = start;
         is_value && !self.has_prose
     }
 }

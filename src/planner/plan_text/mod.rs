@@ -5,7 +5,7 @@ mod json;
 mod step_lines;
 
 use super::{complexity::split_numbered_list, step_order};
-use crate::model::plan::{PlanStep, TaskPlan};
+use crate::model::plan::{PlannedStep, TaskPlan};
 
 /// The longest description of a step, in characters.
 const LONGEST_DESCRIPTION: usize = 160;
@@ -153,8 +153,8 @@ pub fn print_plan(steps: &[WrittenStep]) -> String {
     text + step_lines::END + "\n"
 }
 
-impl From<&PlanStep> for WrittenStep {
-    fn from(step: &PlanStep) -> Self {
+impl From<&PlannedStep> for WrittenStep {
+    fn from(step: &PlannedStep) -> Self {
         Self {
             number: step.step_number,
             description: step.description.clone(),

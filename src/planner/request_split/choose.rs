@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     model::plan::ToolCall,
-    planner::complexity::{Word, skip_politeness, split_words},
+    planner::complexity::{RequestWord, skip_politeness, split_words},
     policy::recipient::normalise_address,
 };
 
@@ -86,7 +86,7 @@ fn call(tool: &str, arguments: Value) -> ToolCall {
 }
 
 /// Returns the call that writes a mail to somebody whom the instruction names behind "to", or by an address.
-fn write_call(instruction: &str, words: &[Word<'_>]) -> Option<ToolCall> {
+fn write_call(instruction: &str, words: &[RequestWord<'_>]) -> Option<ToolCall> {
     let to = named_address(instruction).or_else(|| named_person(instruction, words))?;
     Some(call("send_mail", json!({ "to": [to], "subject": subject_of(instruction) })))
 }
@@ -99,9 +99,9 @@ fn named_address(instruction: &str) -> Option<String> {
 }
 
 /// Returns the person behind the last "to": one or two capitalised words, or a Hebrew word with its prefix.
-fn named_person(instruction: &str, words: &[Word<'_>]) -> Option<String> {
-    let written = |word: &Word<'_>| instruction.get(word.start..word.end).unwrap_or_default();
-    let is_name = |word: &&Word<'_>| written(word).starts_with(char::is_uppercase);
+fn named_person(instruction: &str, words: &[RequestWord<'_>]) -> Option<String> {
+    let written = |word: &RequestWord<'_>| instruction.get(word.start..word.end).unwrap_or_default();
+    let is_name = |word: &&RequestWord<'_>| written(word).starts_with(char::is_uppercase);
     if let Some(to) = words.iter().rposition(|word| word.text == "to") {
         let name: Vec<&str> =
             words.get(to + 1..)?.iter().take(2).take_while(is_name).map(|word| written(word)).collect();
@@ -129,7 +129,7 @@ fn subject_of(instruction: &str) -> String {
 }
 
 /// Returns what is searched for: the words behind the verb, without "for", articles and what the mail is stored as.
-fn search_words(instruction: &str, words: &[Word<'_>]) -> Option<String> {
+fn search_words(instruction: &str, words: &[RequestWord<'_>]) -> Option<String> {
     let fillers = [
         "for", "up", "the", "a", "an", "all", "my", "mail", "mails", "email", "emails", "about", "from", "את", "כל",
         "על",

@@ -13,7 +13,7 @@ use crate::{
             step_calls::{NO_CALL, StepCallsData},
         },
     },
-    model::{Change, Move, PlanStep, StepOutput, Task, TaskPlan, ToolCall},
+    model::{Change, Move, PlannedStep, StepOutput, Task, TaskPlan, ToolCall},
     planner::{call_reader::read_calls, request_split::choose_call, tool_list::show_tools},
     tool::check_arguments,
 };
@@ -30,7 +30,7 @@ impl ExecuteTool {
         entry: &NodeInput<'_>,
         task: &Task,
         plan: &TaskPlan,
-        step: &PlanStep,
+        step: &PlannedStep,
     ) -> anyhow::Result<NodeOutput> {
         let name = step.name();
         let Some(index) = task.subtasks.iter().position(|subtask| subtask.step == name) else {
@@ -117,7 +117,13 @@ impl ExecuteTool {
     }
 
     /// Returns the output that asks the model for the calls of a step; none when the prompt could not be built.
-    fn step_prompt(&self, entry: &NodeInput<'_>, task: &Task, plan: &TaskPlan, step: &PlanStep) -> Option<NodeOutput> {
+    fn step_prompt(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        plan: &TaskPlan,
+        step: &PlannedStep,
+    ) -> Option<NodeOutput> {
         let outputs = task.tool_output.as_ref();
         let before = plan.steps.iter().filter(|other| step.after.contains(&other.step_number));
         let results = before.filter_map(|other| outputs?.get(&other.name()));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{ExecuteTool, complete_step, in_progress_changes, park_failed_step};
 use crate::{
     graph::entry::{NodeInput, NodeOutput},
-    model::{Change, Move, NewRun, NodeName, PlanStep, RunId, RunKind, RunState, StepOutput, Task, TaskPlan},
+    model::{Change, Move, NewRun, NodeName, PlannedStep, RunId, RunKind, RunState, StepOutput, Task, TaskPlan},
     planner::{deduplication, step_order::StepGraph},
     tool::{Tool, check_arguments},
 };
@@ -20,7 +20,7 @@ pub(super) struct AgentStep<'a> {
     pub(super) name: &'a str,
     pub(super) tool: &'a dyn Tool,
     /// The plan and its step; none for a step of a template.
-    pub(super) planned: Option<(&'a TaskPlan, &'a PlanStep)>,
+    pub(super) planned: Option<(&'a TaskPlan, &'a PlannedStep)>,
 }
 
 impl<'a> AgentStep<'a> {
@@ -32,7 +32,7 @@ impl<'a> AgentStep<'a> {
 
 /// Where a step of a plan stands for the steps behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum StepStanding {
     /// It is done, skipped or only shown: the steps behind it may begin.
     Ended,
     /// Its effect is under way, or a person is asked about it.
@@ -49,7 +49,7 @@ impl ExecuteTool {
     /// Works the step that the run was opened for, or opens the runs of the steps that may begin.
     pub(super) fn work_plan(&self, entry: &NodeInput<'_>, task: &Task, plan: &TaskPlan) -> anyhow::Result<NodeOutput> {
         let own = entry.state.plan_step.and_then(|number| plan.steps.iter().find(|step| step.step_number == number));
-        let Some(step) = own.filter(|step| standing(task, step) == Standing::Open) else {
+        let Some(step) = own.filter(|step| standing(task, step) == StepStanding::Open) else {
             return Ok(self.continue_plan(entry, task, plan, Vec::new()));
         };
         let name = step.name();
@@ -106,12 +106,13 @@ impl ExecuteTool {
         let standings = find_standings(task, plan);
         let of = |number: u32| standings.iter().find(|(step, _)| *step == number).map(|(_, standing)| *standing);
         let graph = StepGraph::of_plan(plan);
-        let has_ended = |number: u32| of(number).is_none_or(|standing| standing == Standing::Ended);
-        let is_left = |(_, standing): &(u32, Standing)| matches!(standing, Standing::Open | Standing::InFlight);
+        let has_ended = |number: u32| of(number).is_none_or(|standing| standing == StepStanding::Ended);
+        let is_left =
+            |(_, standing): &(u32, StepStanding)| matches!(standing, StepStanding::Open | StepStanding::InFlight);
         if !standings.iter().any(is_left) {
             return NodeOutput::from_move(Move::Next).with_changes(changes);
         }
-        let open = standings.iter().filter(|(_, standing)| *standing == Standing::Open).map(|(number, _)| *number);
+        let open = standings.iter().filter(|(_, standing)| *standing == StepStanding::Open).map(|(number, _)| *number);
         let ready =
             open.filter(|number| graph.is_ready(*number, has_ended)).take(self.planner.max_parallel_steps.max(1));
         let runs = ready.map(|number| step_run(entry, task, number)).collect();
@@ -120,19 +121,19 @@ impl ExecuteTool {
 }
 
 /// Returns where each step stands, by its number. A step behind one that only the person can end is blocked.
-fn find_standings(task: &Task, plan: &TaskPlan) -> Vec<(u32, Standing)> {
-    let mut standings: Vec<(u32, Standing)> =
+fn find_standings(task: &Task, plan: &TaskPlan) -> Vec<(u32, StepStanding)> {
+    let mut standings: Vec<(u32, StepStanding)> =
         plan.steps.iter().map(|step| (step.step_number, standing(task, step))).collect();
     loop {
         let stuck: Vec<u32> = standings
             .iter()
-            .filter(|(_, standing)| matches!(standing, Standing::Persons | Standing::Blocked))
+            .filter(|(_, standing)| matches!(standing, StepStanding::Persons | StepStanding::Blocked))
             .map(|(number, _)| *number)
             .collect();
         let mut changed = false;
         for (step, (_, standing)) in plan.steps.iter().zip(&mut standings) {
-            if *standing == Standing::Open && step.after.iter().any(|before| stuck.contains(before)) {
-                *standing = Standing::Blocked;
+            if *standing == StepStanding::Open && step.after.iter().any(|before| stuck.contains(before)) {
+                *standing = StepStanding::Blocked;
                 changed = true;
             }
         }
@@ -142,17 +143,17 @@ fn find_standings(task: &Task, plan: &TaskPlan) -> Vec<(u32, Standing)> {
     }
 }
 
-fn standing(task: &Task, step: &PlanStep) -> Standing {
+fn standing(task: &Task, step: &PlannedStep) -> StepStanding {
     let name = step.name();
     if task.subtasks.iter().any(|subtask| subtask.step == name && subtask.done) {
-        return Standing::Ended;
+        return StepStanding::Ended;
     }
     match StepOutput::of_step(task, &name) {
-        StepOutput::Skipped | StepOutput::Withheld => Standing::Ended,
-        StepOutput::Void | StepOutput::LeftToPerson => Standing::Persons,
-        StepOutput::Begun | StepOutput::Failed => Standing::InFlight,
-        StepOutput::None if step.is_agents() => Standing::Open,
-        StepOutput::None => Standing::Persons,
+        StepOutput::Skipped | StepOutput::Withheld => StepStanding::Ended,
+        StepOutput::Void | StepOutput::LeftToPerson => StepStanding::Persons,
+        StepOutput::Begun | StepOutput::Failed => StepStanding::InFlight,
+        StepOutput::None if step.is_agents() => StepStanding::Open,
+        StepOutput::None => StepStanding::Persons,
     }
 }
 
@@ -185,7 +186,7 @@ fn step_run(entry: &NodeInput<'_>, task: &Task, number: u32) -> NewRun {
 }
 
 /// Returns the output of a step whose call is the same as that of an earlier one: its result, and which step it is.
-fn repeated_output(task: &Task, earlier: &PlanStep) -> Value {
+fn repeated_output(task: &Task, earlier: &PlannedStep) -> Value {
     let result = task.tool_output.as_ref().and_then(|outputs| outputs.get(&earlier.name())).cloned();
     let mut result = result.filter(Value::is_object).unwrap_or_else(|| Value::Object(Map::new()));
     if let Value::Object(fields) = &mut result {

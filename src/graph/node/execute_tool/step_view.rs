@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     graph::entry::NodeInput,
     model::{
-        Facts, FactsKind, Me, PlanStep, Task, TaskKind, TaskPlan,
+        Facts, FactsKind, Me, PlannedStep, Task, TaskKind, TaskPlan,
         action::{Argument, Origin},
         task::{INSTRUCTION, MESSAGE},
     },
@@ -28,7 +28,7 @@ impl StepView {
     pub(super) fn new(
         entry: &NodeInput<'_>,
         (task, facts): (&Task, &Facts),
-        (plan, step): (&TaskPlan, &PlanStep),
+        (plan, step): (&TaskPlan, &PlannedStep),
         me: &Me,
     ) -> Result<Self, ToolError> {
         let (mut task, mut facts) = (task.clone(), facts.clone());
@@ -98,7 +98,7 @@ fn resolve_recipients(plan: &TaskPlan, to: &[Value]) -> Result<Vec<String>, Tool
 }
 
 /// Returns what the steps before this one have found, as lines for a message; empty when they found nothing.
-fn quote_results(step: &PlanStep, plan: &TaskPlan, outputs: &Map<String, Value>) -> String {
+fn quote_results(step: &PlannedStep, plan: &TaskPlan, outputs: &Map<String, Value>) -> String {
     let before = plan.steps.iter().filter(|other| step.after.contains(&other.step_number));
     let lines = before.filter_map(|other| outputs.get(&other.name())?.get("summary")?.as_array()).flatten();
     lines.filter_map(Value::as_str).take(MOST_QUOTED_LINES).collect::<Vec<_>>().join("\n")
@@ -106,7 +106,7 @@ fn quote_results(step: &PlanStep, plan: &TaskPlan, outputs: &Map<String, Value>)
 
 /// Sets where the arguments of an effect come from: the request of the person, the mail, or a model. Recipients are the
 /// people whom the request names, whoever chose among them.
-pub(super) fn set_origins(entry: &NodeInput<'_>, step: &PlanStep, requested: &mut RequestedEffect) {
+pub(super) fn set_origins(entry: &NodeInput<'_>, step: &PlannedStep, requested: &mut RequestedEffect) {
     for argument in &mut requested.arguments {
         argument.origin = if entry.mail.is_some() {
             Origin::Mail

@@ -5,8 +5,10 @@ mod choose;
 
 pub use choose::choose_call;
 
-use super::complexity::{Word, has_joining_prefix, skip_politeness, split_numbered_list, split_words, starts_task};
-use crate::model::plan::{PlanStep, TaskPlan, ToolCall};
+use super::complexity::{
+    RequestWord, has_joining_prefix, skip_politeness, split_numbered_list, split_words, starts_task,
+};
+use crate::model::plan::{PlannedStep, TaskPlan, ToolCall};
 
 /// The longest description of a step, in characters.
 const LONGEST_DESCRIPTION: usize = 80;
@@ -16,12 +18,12 @@ pub fn split_request(
     text: &str,
     choose: impl Fn(&str) -> Option<ToolCall>,
     finds_data: impl Fn(&str) -> bool,
-) -> Vec<PlanStep> {
+) -> Vec<PlannedStep> {
     let items: Vec<String> = match split_numbered_list(text) {
         items if items.is_empty() => split_joined_tasks(text),
         items => items.into_iter().map(|item| item.text.to_owned()).collect(),
     };
-    let mut steps: Vec<PlanStep> = items
+    let mut steps: Vec<PlannedStep> = items
         .into_iter()
         .filter(|item| item.contains(char::is_alphanumeric))
         .take(TaskPlan::MOST_STEPS)
@@ -33,14 +35,14 @@ pub fn split_request(
 }
 
 /// Returns a step for one instruction.
-pub fn new_step(number: u32, instruction: &str, choose: impl Fn(&str) -> Option<ToolCall>) -> PlanStep {
+pub fn new_step(number: u32, instruction: &str, choose: impl Fn(&str) -> Option<ToolCall>) -> PlannedStep {
     let instruction = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
-    PlanStep {
+    PlannedStep {
         step_number: number,
         description: describe(&instruction),
         call: choose(&instruction),
         instruction,
-        ..PlanStep::default()
+        ..PlannedStep::default()
     }
 }
 
@@ -85,14 +87,15 @@ fn split_joined_tasks(text: &str) -> Vec<String> {
 }
 
 /// Returns where the text is cut before the word at this place: the end of the task before, and the start of the next.
-fn joint_before(text: &str, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> {
+fn joint_before(text: &str, words: &[RequestWord<'_>], at: usize) -> Option<(usize, usize)> {
     let (before, here) = (words.get(at.checked_sub(1)?)?, words.get(at..)?);
     let first = here.first()?;
     let between = text.get(before.end..first.start)?;
     if has_joining_prefix(here) {
         return Some((before.end, first.start + 'ו'.len_utf8()));
     }
-    let is_joint = |word: &Word<'_>| matches!(word.text.as_ref(), "and" | "also" | "then" | "ואז" | "וגם" | "גם");
+    let is_joint =
+        |word: &RequestWord<'_>| matches!(word.text.as_ref(), "and" | "also" | "then" | "ואז" | "וגם" | "גם");
     // Only the first of several joints cuts: "and then call".
     if is_joint(first) && !is_joint(before) {
         let next = here.iter().position(|word| !is_joint(word))?;
