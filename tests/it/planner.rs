@@ -6,7 +6,7 @@ use adjutant::{
 };
 use serde_json::Value;
 
-use crate::support::test_home::{Kind, TestHome, answer_first};
+use crate::support::test_home::{Kind, TestHome, answer_first, finish_with};
 
 /// Prepares a request and opens its task, as `ask --yes` does.
 async fn open(app: &App, text: &str) -> TaskId {
@@ -234,4 +234,19 @@ fn without_planning_everything_is_one_step() {
     let done = home.run(&["ask", "1. create folder Solo 2. call Ann"]);
     assert_eq!(done.code, 0, "{}", done.err);
     assert_eq!(home.count("plan_step"), 1);
+}
+
+#[test]
+fn the_json_of_models_is_scored_by_the_parser_that_reads_calls() {
+    let home = TestHome::real_time(Kind::Observing);
+    let lines = [
+        serde_json::json!({ "id": "a", "input": "Sure: {'name': 'find', 'parameters': {'words': 'lease',}}" }),
+        serde_json::json!({ "id": "b", "input": "no JSON at all" }),
+    ];
+    let input = lines.map(|line| line.to_string()).join("\n");
+    let answered = finish_with(home.command(&["eval", "calls"]), input.as_bytes());
+    assert_eq!(answered.code, 0, "{}", answered.err);
+    let events = events(&answered.out);
+    assert_eq!(events[0]["value"], serde_json::json!({ "name": "find", "parameters": { "words": "lease" } }));
+    assert!(events[1]["error"].is_string() && events[1]["id"] == "b", "{events:?}");
 }
