@@ -22,7 +22,7 @@ pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &st
     }
     match (&state.task, node) {
         (Some(task), NodeName::ExecuteTool) => changes.extend(waiting_changes(task, &reason)),
-        (None, NodeName::PlannedStep) => {
+        (None, NodeName::PlanStep) => {
             changes.push(Change::Settle {
                 state: MailState::Parked,
                 reason: reason.clone(),
