@@ -114,7 +114,7 @@ fn singular_forms(word: &str) -> impl Iterator<Item = String> + '_ {
     singular.chain(part).chain(bare)
 }
 
-/// Returns how many tasks are joined: those that begin with a verb, at the start and behind "and", "also" or a comma.
+/// Returns how many tasks are joined: those that begin with a verb, at the start and behind "and" or "also".
 fn count_joined_tasks(words: &[RequestWord<'_>]) -> usize {
     if !starts_task(words) {
         return 0;
@@ -122,14 +122,26 @@ fn count_joined_tasks(words: &[RequestWord<'_>]) -> usize {
     let joined = (1..words.len()).filter(|at| {
         let (Some(before), Some(here)) = (words.get(at - 1), words.get(*at..)) else { return false };
         let follows_joint = matches!(before.text.as_ref(), "and" | "also" | "then" | "גם" | "וגם" | "ואז");
-        follows_joint && starts_task(skip_politeness(here)) || has_joining_prefix(here)
+        follows_joint && starts_joined_task(skip_politeness(here)) || has_joining_prefix(here)
     });
     1 + joined.count()
 }
 
 /// Returns whether words begin with the verb of a task.
-pub(super) fn starts_task(words: &[RequestWord<'_>]) -> bool {
-    WORDS.imperative.starts(words).is_some() || WORDS.task.starts(words).is_some()
+fn starts_task(words: &[RequestWord<'_>]) -> bool {
+    task_verb(words).is_some()
+}
+
+/// Returns how many words the verb of a task has that the words begin with.
+fn task_verb(words: &[RequestWord<'_>]) -> Option<usize> {
+    WORDS.imperative.starts(words).or_else(|| WORDS.task.starts(words))
+}
+
+/// Returns whether words go on with another task. A verb that nothing follows, or "of" or "and", is rather a noun: "the
+/// offer, order and invoice", "the report and list of names".
+pub(super) fn starts_joined_task(words: &[RequestWord<'_>]) -> bool {
+    let Some(verb) = task_verb(words) else { return false };
+    words.get(verb).is_some_and(|next| !matches!(next.text.as_ref(), "of" | "and" | "or"))
 }
 
 /// Returns whether the first word is a Hebrew verb with the prefix that means "and".
@@ -138,7 +150,7 @@ pub(super) fn has_joining_prefix(words: &[RequestWord<'_>]) -> bool {
     let Some(bare) = first.text.strip_prefix('ו') else { return false };
     let mut bare = vec![RequestWord { text: bare.into(), start: first.start, end: first.end }];
     bare.extend(rest.first().cloned());
-    starts_task(&bare)
+    starts_joined_task(&bare)
 }
 
 #[cfg(test)]

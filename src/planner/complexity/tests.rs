@@ -30,6 +30,8 @@ fn the_table_of_the_specification() {
         ("Write a letter, also call Ann", &[JoinedTasks]),
         ("Write a poem about cats and dogs", &[]),
         ("Buy milk and bread", &[]),
+        ("Send me the offer, order and invoice", &[]),
+        ("Send the report and list of names", &[]),
         ("The app is nice and I like it", &[]),
         ("describe how to build an app", &[]),
         ("show me the app", &[]),

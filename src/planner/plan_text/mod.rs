@@ -87,7 +87,7 @@ fn check_steps(mut steps: Vec<WrittenStep>) -> Result<Vec<WrittenStep>, PlanText
     }
     for step in &mut steps {
         step.description = shorten(&one_line(&step.description), LONGEST_DESCRIPTION);
-        step.instruction = shorten(step.instruction.trim(), LONGEST_INSTRUCTION);
+        step.instruction = shorten(step_lines::trim_signs(&step.instruction).trim_end(), LONGEST_INSTRUCTION);
         if step.description.is_empty() {
             step.description = shorten(&one_line(&step.instruction), LONGEST_DESCRIPTION);
         }

@@ -62,7 +62,10 @@ pub(super) fn parse_step_lines(text: &str) -> Vec<WrittenStep> {
                 in_instruction = true;
             }
             Line::After(numbers) => step.after.extend(numbers),
-            Line::Other(text) if in_instruction && !is_rule(text) => append_line(&mut step.instruction, text),
+            // A line of the instruction that looks like a line of the plan was escaped when it was printed.
+            Line::Other(text) if in_instruction && !is_rule(text) => {
+                append_line(&mut step.instruction, text.strip_prefix('\\').unwrap_or(text));
+            }
             Line::Other(_) | Line::Step(..) => {}
         }
     }
@@ -82,8 +85,7 @@ fn append_line(text: &mut String, line: &str) {
     if !text.is_empty() {
         text.push('\n');
     }
-    // A line of the instruction that looks like a line of the plan was escaped when it was printed.
-    text.push_str(line.strip_prefix('\\').unwrap_or(line).trim_end());
+    text.push_str(line.trim_end());
 }
 
 /// Returns an instruction as lines that are read as its own.
@@ -126,15 +128,24 @@ fn strip_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
 
 fn strip_colon(text: &str) -> Option<&str> {
     let text = text.trim_start_matches(['*', '_', ' ']).strip_prefix([':', '：'])?;
-    Some(text.trim_start_matches(['*', '_']).trim())
+    Some(trim_signs(text).trim_end())
+}
+
+/// Returns a text without white space and the signs of Markdown at its beginning.
+pub(super) fn trim_signs(text: &str) -> &str {
+    text.trim_start_matches(is_sign)
+}
+
+fn is_sign(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '*' | '_')
 }
 
 /// Returns what follows the number of a step: behind a colon, a point, a bracket or a dash, or nothing.
 fn strip_separator(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(['*', '_', ' ']);
+    let text = trim_signs(text);
     if text.is_empty() {
         return Some(text);
     }
     let text = text.strip_prefix([':', '.', ')', '-', '–', '—', '：'])?;
-    Some(text.trim().trim_start_matches(['*', '_']).trim_end_matches(['*', '_']).trim())
+    Some(text.trim_matches(is_sign))
 }

@@ -6,7 +6,7 @@ mod choose;
 pub use choose::choose_call;
 
 use super::complexity::{
-    RequestWord, has_joining_prefix, skip_politeness, split_numbered_list, split_words, starts_task,
+    RequestWord, has_joining_prefix, skip_politeness, split_numbered_list, split_words, starts_joined_task,
 };
 use crate::model::plan::{PlannedStep, TaskPlan, ToolCall};
 
@@ -102,10 +102,10 @@ fn joint_before(text: &str, words: &[RequestWord<'_>], at: usize) -> Option<(usi
         let task = skip_politeness(here.get(next..)?);
         let keeps_then = here.get(..next)?.iter().find(|word| matches!(word.text.as_ref(), "then" | "ואז"));
         let start = keeps_then.map_or(here.get(next)?.start, |then| then.start);
-        return starts_task(task).then_some((before.end, start));
+        return starts_joined_task(task).then_some((before.end, start));
     }
     let ends_clause = between.contains(['.', ';', ',', '\n', '!']);
-    (ends_clause && starts_task(skip_politeness(here)) && !is_joint(first)).then_some((before.end, first.start))
+    (ends_clause && starts_joined_task(skip_politeness(here)) && !is_joint(first)).then_some((before.end, first.start))
 }
 
 fn trim_joint(item: &str) -> String {
@@ -132,7 +132,8 @@ mod tests {
                 "Find the contract, then send it to Ann and also call Bob",
                 &["Find the contract", "then send it to Ann", "call Bob"],
             ),
-            ("Book a table. Remind me tomorrow.", &["Book a table.", "Remind me tomorrow."]),
+            ("Send the offer, order and invoice", &["Send the offer, order and invoice"]),
+            ("Book a table. Remind me tomorrow.", &["Book a table", "Remind me tomorrow."]),
             ("Buy milk and bread", &["Buy milk and bread"]),
             ("Send Dana and Tom the report", &["Send Dana and Tom the report"]),
             (
