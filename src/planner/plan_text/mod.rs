@@ -86,10 +86,10 @@ fn check_steps(mut steps: Vec<WrittenStep>) -> Result<Vec<WrittenStep>, PlanText
         return Err(PlanTextError::TooManySteps);
     }
     for step in &mut steps {
-        step.description = shorten(&one_line(&step.description), LONGEST_DESCRIPTION);
+        step.description = shorten_description(&step.description);
         step.instruction = shorten(step_lines::trim_signs(&step.instruction).trim_end(), LONGEST_INSTRUCTION);
         if step.description.is_empty() {
-            step.description = shorten(&one_line(&step.instruction), LONGEST_DESCRIPTION);
+            step.description = shorten_description(&step.instruction);
         }
         if step.instruction.is_empty() {
             step.instruction.clone_from(&step.description);
@@ -124,6 +124,11 @@ fn renumber(steps: &mut [WrittenStep]) -> Result<(), PlanTextError> {
         step.number = number;
     }
     Ok(())
+}
+
+/// Returns a description as one line, without the signs of Markdown around it.
+fn shorten_description(text: &str) -> String {
+    shorten(step_lines::trim_signs_around(&one_line(text)), LONGEST_DESCRIPTION)
 }
 
 fn one_line(text: &str) -> String {

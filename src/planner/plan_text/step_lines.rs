@@ -136,6 +136,11 @@ pub(super) fn trim_signs(text: &str) -> &str {
     text.trim_start_matches(is_sign)
 }
 
+/// Returns a text without white space and the signs of Markdown around it.
+pub(super) fn trim_signs_around(text: &str) -> &str {
+    text.trim_matches(is_sign)
+}
+
 fn is_sign(c: char) -> bool {
     c.is_whitespace() || matches!(c, '*' | '_')
 }
@@ -147,5 +152,5 @@ fn strip_separator(text: &str) -> Option<&str> {
         return Some(text);
     }
     let text = text.strip_prefix([':', '.', ')', '-', '–', '—', '：'])?;
-    Some(text.trim_matches(is_sign))
+    Some(trim_signs_around(text))
 }
