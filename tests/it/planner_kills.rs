@@ -89,6 +89,18 @@ fn a_plan_that_is_killed_at_every_step_does_each_step_once() {
     Campaign::new("kills in a plan", per_boundary * STEPS, all).deaths(all).lost(0).twice(0).stuck(0).print();
 }
 
+#[test]
+fn a_request_is_opened_with_its_run_or_not_at_all() {
+    for (place, tasks) in [("commit.open_request.before:1", 0), ("commit.open_request.after:1", 1)] {
+        let home = TestHome::real_time(Kind::Observing);
+        assert!(is_killed(&home, &["ask", "--yes", "1. create folder Plan-1 2. create folder Plan-2"], place));
+        assert_eq!((home.count("tasks"), home.count("plan"), home.count("run")), (tasks, tasks, tasks), "{place}");
+        let resumed = home.run(&["ask", "--yes", "--resume"]);
+        assert_eq!(resumed.code, if tasks == 0 { 3 } else { 0 }, "{}", resumed.err);
+        assert_eq!(home.count("plan_step WHERE status = 'completed'"), 2 * tasks);
+    }
+}
+
 /// Runs `ask` with a failpoint. Returns whether it was killed there.
 fn is_killed(home: &TestHome, arguments: &[&str], place: &str) -> bool {
     let mut command = home.command(arguments);
