@@ -74,6 +74,7 @@ async fn a_step_begins_only_after_those_that_it_needs() {
     let home = TestHome::observing();
     ask(&home, "1. create folder One 2. create folder Two after step 3 3. create folder Three after step 1 4. create folder Four").await;
     assert_eq!(statuses(&home), ["completed"; 4]);
+    assert_eq!(folders(&home), ["Four", "One", "Three", "Two"]);
     // A run is opened by the one that ended the last step it waited for.
     let opened_by = home.sql(
         "SELECT json_extract(i.state, '$.plan_step'), coalesce(json_extract(p.state, '$.plan_step'), 0)
@@ -193,7 +194,8 @@ fn json_prints_one_event_per_line() {
     assert_eq!((of("plan"), of("step_started"), of("tool_call")), (1, 2, 2), "{events:?}");
     assert_eq!((of("step_completed"), of("step_failed"), of("plan_ended")), (1, 1, 1), "{events:?}");
     let last = events.last().unwrap();
-    assert_eq!((&last["status"], &last["task_status"]), (&"failed".into(), &"WAITING_HITL".into()));
+    assert_eq!(last["status"], "failed");
+    assert_eq!(last["task_status"], "WAITING_HITL");
 }
 
 #[test]

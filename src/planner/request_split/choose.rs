@@ -10,6 +10,7 @@ use crate::{
 
 /// Returns the call that does an instruction; none when the words name no tool for certain.
 pub fn choose_call(instruction: &str) -> Option<ToolCall> {
+    let instruction = without_order(instruction);
     let all = split_words(instruction);
     let words = skip_politeness(&all);
     let verb = words.first()?.text.as_ref();
@@ -38,6 +39,14 @@ pub fn choose_call(instruction: &str) -> Option<ToolCall> {
         return Some(call("find", json!({ "words": query })));
     }
     None
+}
+
+/// Returns an instruction without what it says at its end about the steps before it.
+fn without_order(instruction: &str) -> &str {
+    let lower = instruction.to_ascii_lowercase();
+    let cut = [" after step", " אחרי שלב", " אחרי צעד"].iter().filter_map(|order| lower.find(order)).min();
+    let text = cut.and_then(|cut| instruction.get(..cut)).unwrap_or(instruction);
+    text.trim_end().trim_end_matches(',')
 }
 
 const COLLECT: &[&str] = &[
@@ -142,7 +151,7 @@ fn search_words(instruction: &str, words: &[RequestWord<'_>]) -> Option<String> 
 /// Returns the name of a folder: in quotes, or behind "folder", "called", "named", "for".
 fn folder_name(instruction: &str) -> Option<String> {
     let after = ["folder", "תיקייה", "תיקיה"].iter().find_map(|word| {
-        let at = instruction.to_lowercase().find(word)?;
+        let at = instruction.to_ascii_lowercase().find(word)?;
         instruction.get(at + word.len()..)
     })?;
     let mut rest = after.trim();
@@ -167,6 +176,7 @@ mod tests {
     fn tools_are_chosen_by_words() {
         check("Create folder TestFolder", Some(("create_folder", json!({ "name": "TestFolder" }))));
         check("create a folder called \"Taxes 2026\".", Some(("create_folder", json!({ "name": "Taxes 2026" }))));
+        check("create folder Two after step 3", Some(("create_folder", json!({ "name": "Two" }))));
         check("צור תיקייה בשם חשבונות", Some(("create_folder", json!({ "name": "חשבונות" }))));
         check("remind me Friday", Some(("remind", json!({ "text": "remind me Friday" }))));
         check(
