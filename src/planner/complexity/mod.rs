@@ -14,7 +14,7 @@ use crate::model::plan::{Complexity, ComplexityReason};
 /// A request with more characters than this is long, together with what is attached to it.
 const LONG_REQUEST: usize = 250;
 /// How much of a request is read, in bytes. A longer one is complex for its length alone.
-const MOST_READ: usize = 4_096;
+const MOST_READ: usize = 1_024;
 
 /// A request whose complexity is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ impl<'a> PlannerRequest<'a> {
 pub fn detect_complexity(request: PlannerRequest<'_>) -> Complexity {
     let text = read_beginning(request.text.trim());
     let words = split_words(text);
-    if is_question(text, &words, request.from_mail) {
+    if is_question(request.text.trim(), &words, request.from_mail) {
         return Complexity::default();
     }
     let begun = skip_politeness(&words);

@@ -74,6 +74,7 @@ fn length_counts_with_what_is_attached_and_questions_without() {
     let question = PlannerRequest { attached_chars: 5_000, ..PlannerRequest::typed("what is in @notes.txt?") };
     assert!(!detect_complexity(question).is_complex());
     assert!(!detect_complexity(PlannerRequest::typed(&format!("why {long}"))).is_complex());
+    assert!(!detect_complexity(PlannerRequest::typed(&format!("{}?", "long words ".repeat(500)))).is_complex());
 }
 
 #[test]
