@@ -102,9 +102,10 @@ fn leading_numbers(text: &str) -> Vec<u32> {
 /// results" or of "them" comes after the nearest earlier one that finds something.
 pub fn infer_order(steps: &mut [PlannedStep], finds_data: impl Fn(&PlannedStep) -> bool) {
     let finders: Vec<bool> = steps.iter().map(finds_data).collect();
+    let count = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     for (at, step) in steps.iter_mut().enumerate() {
         let named = steps_named_as_before(&step.instruction);
-        step.after.extend(named.into_iter().filter(|number| *number < step.step_number));
+        step.after.extend(named.into_iter().filter(|number| *number != step.step_number && *number <= count));
         if at > 0 && starts_afterwards(&step.instruction) {
             step.after.push(step.step_number - 1);
         }
@@ -114,6 +115,11 @@ pub fn infer_order(steps: &mut [PlannedStep], finds_data: impl Fn(&PlannedStep) 
         }
         step.after.sort_unstable();
         step.after.dedup();
+    }
+    let order: Vec<(u32, Vec<u32>)> = steps.iter().map(|step| (step.step_number, step.after.clone())).collect();
+    if check_order(&order).is_err() {
+        // Steps that wait for each other are done in the order in which they are written.
+        steps.iter_mut().for_each(|step| step.after.retain(|before| *before < step.step_number));
     }
 }
 
@@ -201,6 +207,23 @@ mod tests {
         infer_order(&mut steps, |step| step.instruction.starts_with("collect"));
         let after: Vec<&[u32]> = steps.iter().map(|step| &*step.after).collect();
         assert_eq!(after, [&[][..], &[1], &[], &[3], &[1]]);
+    }
+
+    #[test]
+    fn a_step_may_wait_for_a_later_one_unless_that_waits_for_it() {
+        let step = |number, text: &str| PlannedStep {
+            step_number: number,
+            instruction: text.into(),
+            ..PlannedStep::default()
+        };
+        let after = |texts: [&str; 2]| {
+            let mut steps = [step(1, texts[0]), step(2, texts[1])];
+            infer_order(&mut steps, |_| false);
+            steps.map(|step| step.after)
+        };
+        assert_eq!(after(["pay after step 2", "call Ann"]), [vec![2], vec![]]);
+        assert_eq!(after(["pay after step 2", "call Ann after step 1"]), [vec![], vec![1]]);
+        assert_eq!(after(["pay after step 7", "call Ann"]), [vec![], vec![]]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{ExecuteTool, park_failed_step};
+use super::{ExecuteTool, in_progress_changes, park_failed_step};
 use crate::{
     graph::entry::{Call, NodeInput, NodeOutput},
     llm::{
@@ -62,7 +62,7 @@ impl ExecuteTool {
         match (self.read_step_calls(entry, plan, &reply), chosen) {
             (Ok(calls), _) => use_calls(calls),
             (Err(_), Some(call)) => use_calls(vec![call]),
-            (Err(why), None) => Ok(park_failed_step(entry, task, &name, &why, Vec::new())),
+            (Err(why), None) => Ok(park_failed_step(entry, task, &name, &why, in_progress_changes(task))),
         }
     }
 

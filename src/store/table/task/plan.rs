@@ -9,7 +9,10 @@ use crate::{
     model::{PlanRow, PlanStatus, PlanStepRow, Task, TaskId, TaskPlan, TaskStatus},
     store::{
         error::{Result, StoreContext},
-        table::{decode_json_column, execute, parse_column, query_first_readable, query_optional, query_readable},
+        table::{
+            decode_json_column, execute, json_extract_sql, parse_column, query_first_readable, query_optional,
+            query_readable,
+        },
     },
 };
 
@@ -110,10 +113,12 @@ impl TaskReader<'_> {
 
     /// Returns the numbers of the steps of a plan whose runs are under way.
     pub fn running_plan_steps(self, task_id: TaskId) -> Result<Vec<u32>> {
-        let sql = "SELECT json_extract(i.state, '$.plan_step') FROM run r JOIN run_input i USING (run_id)
-                   WHERE r.task_id = ?1 AND r.status = 'running' AND r.kind IN ('step', 'decision')
-                     AND json_valid(i.state) AND json_extract(i.state, '$.plan_step') IS NOT NULL";
-        query_readable(self.0, sql, [task_id.to_string()], "reading running steps", |row| row.get(0))
+        let number = json_extract_sql("i.state", "$.plan_step");
+        let sql = format!(
+            "SELECT {number} FROM run r JOIN run_input i USING (run_id)
+             WHERE r.task_id = ?1 AND r.status = 'running' AND r.kind IN ('step', 'decision') AND {number} IS NOT NULL"
+        );
+        query_readable(self.0, &sql, [task_id.to_string()], "reading running steps", |row| row.get(0))
     }
 
     /// Returns whether a run of the task is under way.
