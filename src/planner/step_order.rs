@@ -223,7 +223,7 @@ mod tests {
         };
         assert_eq!(after(["pay after step 2", "call Ann"]), [vec![2], vec![]]);
         assert_eq!(after(["pay after step 2", "call Ann after step 1"]), [vec![], vec![1]]);
-        assert_eq!(after(["pay after step 7", "call Ann"]), [vec![], vec![]]);
+        assert_eq!(after(["pay after step 7", "call Ann"]), [Vec::<u32>::new(), Vec::new()]);
     }
 
     #[test]
