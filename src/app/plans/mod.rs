@@ -351,7 +351,8 @@ impl PlanUseCases<'_> {
     /// Decides on a failed step: retries it, skips it, or cancels the plan.
     pub async fn decide(self, item: &ItemRow, verdict: DecisionKind) -> anyhow::Result<ItemId> {
         anyhow::ensure!(item.kind == ItemKind::FailedStep, "item {} is about no failed step", item.number);
-        self.app.approvals().answer(&item.item_id.to_string(), verdict, "").await
+        let reason = if verdict == DecisionKind::Skip { "skipped after it failed" } else { "" };
+        self.app.approvals().answer(&item.item_id.to_string(), verdict, reason).await
     }
 }
 

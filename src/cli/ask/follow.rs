@@ -50,7 +50,9 @@ pub(super) async fn follow_plan(
             };
             if let Some(decision) = decision {
                 app.plans().decide(failed, decision).await?;
-                view.forget_failures();
+                if decision == DecisionKind::Retry {
+                    view.forget_failures();
+                }
                 continue;
             }
         }
@@ -170,7 +172,8 @@ impl ProgressView {
                 self.show_event(step, "step_failed", &format!("failed: {why}"), Some(("error", why)))
             }
             PlanStepStatus::Skipped => {
-                self.show_event(step, "step_skipped", &format!("not done: {why}"), Some(("reason", why)))
+                let text = if why.is_empty() { "skipped".to_owned() } else { format!("not done: {why}") };
+                self.show_event(step, "step_skipped", &text, Some(("reason", why)))
             }
             PlanStepStatus::Pending | PlanStepStatus::InProgress => Ok(()),
         }
