@@ -16,7 +16,7 @@ DATA ?= ../shared/data
 # If this Python has numpy and scipy, `make eval` also cross-validates the learned weights.
 PYTHON ?= python3
 
-.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train train-encoder stats clean
+.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train train-intents train-encoder stats clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -94,18 +94,23 @@ bench: need ## run the benchmarks; prints times and ratios beside their goals
 	cargo bench --locked --bench memory
 	cargo bench --locked --bench llm
 	cargo bench --locked --bench night
+	cargo bench --locked --bench mcp
 	cargo bench --locked --bench planner
 
 bench-long: need ## benchmark growth and search with up to a million entries
 	BENCH_LONG=1 cargo bench --locked --bench growth
 	BENCH_LONG=1 cargo bench --locked --bench memory
 
-eval: need ## score the reading of mail and the search on the development data (DATA=...); missing sets are skipped
+eval: need ## score the reading of mail, the intents of messages and the search on the development data (DATA=...); missing sets are skipped
 	@$(PYTHON) scripts/eval.py $(DATA)
 
 train: need ## fit the weights of the mail reading to the development data (DATA=...); needs numpy and scipy
 	cargo build --locked --example reader
 	$(PYTHON) scripts/train_reader.py $(DATA) --reader $(CARGO_TARGET_DIR)/debug/examples/reader
+
+train-intents: need ## fit the weights of the intents of messages to the development data (DATA=...); needs numpy and scipy
+	cargo build --locked --example intents
+	$(PYTHON) scripts/train_intents.py $(DATA) --program $(CARGO_TARGET_DIR)/debug/examples/intents
 
 train-encoder: need ## train the sentence encoder on the development data (DATA=..., MODEL=folder of all-MiniLM-L6-v2); needs torch and transformers
 	cargo build --locked --example reader

@@ -51,7 +51,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
         action_id: ActionId::derive(now, &["a"]),
         account: AccountId::from("work"),
         user: UserId::from("me"),
-        task_id: TaskId::derive(now, &["t"]),
+        task_id: Some(TaskId::derive(now, &["t"])),
         step: "send_reply".into(),
         generation: 0,
         mail_id: Some(MailId(1)),

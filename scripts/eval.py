@@ -19,6 +19,7 @@ import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 
+import eval_intents
 import eval_mailboxes
 import eval_reading
 import eval_recall
@@ -29,6 +30,7 @@ HANG = 20.0  # seconds until a mail counts as never answered
 DRAWS = 400  # of the bootstrap
 WORDS = 60  # of the oracle's body that are looked for
 ENOUGH = 0.8  # of them that must be there
+EXAMPLES = ["plain_parser", "reader", "recall", "intents"]
 FIELDS = ["subject", "from_addr", "date", "n_attachments", "body"]
 
 
@@ -194,10 +196,10 @@ def agreement(name, read, show, judged):
 
 def built():
     """Builds the programs. Returns their paths."""
-    examples = [word for name in ["plain_parser", "reader", "recall"] for word in ("--example", name)]
+    examples = [word for name in EXAMPLES for word in ("--example", name)]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "adjutant", *examples], cwd=REPO, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR") or REPO / "target") / "release"
-    return [str(target / "adjutant"), *(str(target / "examples" / name) for name in ["plain_parser", "reader", "recall"])]
+    return [str(target / "adjutant"), *(str(target / "examples" / name) for name in EXAMPLES)]
 
 
 def main():
@@ -208,7 +210,7 @@ def main():
     if not given.data.is_dir():
         print(f"{given.data} is not there: nothing to score. Name the folder that holds parakweet, mailex, … as an argument.")
         return 0
-    program, parser, reader, recall = built()
+    program, parser, reader, recall, intents = built()
     row("what", "value", "spread, share", "beside", "")
     tasks_parakweet(program, given.data)
     tasks_mailex(program, given.data)
@@ -219,6 +221,8 @@ def main():
     eval_reading.injection(program, given.data, row)
     eval_reading.calls(program, given.data, row)
     eval_reading.spam(program, given.data, row)
+    eval_intents.score(program, given.data, row)
+    eval_intents.validate(intents, given.data)
     eval_mailboxes.score_all(program, row)
     eval_reading.speed(program, row)
     below = eval_recall.score(recall, program, given.data, row)

@@ -25,6 +25,18 @@ if ! has; then
     has || { echo "the emulator of Google in $google is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
 fi
 
+# The inspector of the Model Context Protocol, which runs on the same node.
+mcp="$peers/mcp"
+inspector=2.12.0
+
+has_inspector() { grep -qs "\"version\": \"$inspector\"" "$mcp/node_modules/@modelcontextprotocol/inspector/package.json"; }
+
+if ! has_inspector; then
+    mkdir -p "$mcp"
+    npm install --prefix "$mcp" --no-audit --no-fund --loglevel=error "@modelcontextprotocol/inspector@$inspector"
+    has_inspector || { echo "the inspector in $mcp is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
+fi
+
 # From the distribution: its own SQLite client, as old as it is, for people look into their data with it; and the library
 # that shows a process another time.
 faketime() {

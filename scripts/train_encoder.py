@@ -31,7 +31,7 @@ import train_reader
 from train_reader import TRAINING, folds, lines_of, mailex_labels, signals, training_labels, training_mails
 
 ASSET = train_reader.REPO / "assets/encoder/encoder.bin"
-REFERENCE = train_reader.REPO / "src/reading/encoder/reference.jsonl"
+REFERENCE = train_reader.REPO / "crates/sentence-encoder/src/reference.jsonl"
 MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 HEADS = ["task", "asks", "meets"]
 POSITIONS = 64  # tokens of a sentence that are read

@@ -3,11 +3,14 @@
 // values and infrastructure
 pub mod clock;
 pub mod config;
+pub mod date;
 pub mod document;
 pub mod durable_file;
 pub mod failpoint;
+pub mod http_guard;
 pub mod icalendar;
 pub mod model;
+pub mod plain_text;
 pub mod regular_file;
 pub mod tls;
 
@@ -33,10 +36,12 @@ pub mod reflection;
 pub mod store;
 pub mod witness;
 
-// the nightly job
+// the night, and the questions
+pub mod assistant;
 pub mod nightly;
 
 // running it
 pub mod app;
 pub mod cli;
 pub mod daemon;
+pub mod mcp;

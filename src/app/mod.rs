@@ -25,7 +25,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::Context as _;
 
 pub use accounts::{AccountUseCases, PendingSignIn};
-pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, Recipient, is_approvable};
+pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
@@ -48,7 +48,7 @@ use crate::{
     clock::Clock,
     config::{Config, Home},
     memory::Memory,
-    model::UserId,
+    model::{Actor, ClientName, UserId},
     store::Store,
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
@@ -181,7 +181,13 @@ impl App {
 
     /// Tasks: listing, adding, editing, reminders, invoices.
     pub fn tasks(&self) -> TaskUseCases<'_> {
-        TaskUseCases { app: self }
+        TaskUseCases { app: self, who: Actor::Person }
+    }
+
+    /// The same for a program that acts for the person: its name is in the history and the audit chain, and the nightly
+    /// job learns nothing from what it changes.
+    pub fn tasks_for(&self, client: ClientName) -> TaskUseCases<'_> {
+        TaskUseCases { app: self, who: Actor::Client(client) }
     }
 
     /// The worker role: taking it, and requests to the process that has it.

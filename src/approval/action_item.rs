@@ -42,7 +42,7 @@ pub fn new_approval_item(
     Ok(NewItem {
         item_id: ItemId::derive(now, &[&action.action_id.to_string(), &sha256]),
         kind: ItemKind::Action,
-        task_id: Some(action.task_id),
+        task_id: action.task_id,
         mail_id: action.mail_id,
         action_id: Some(action.action_id),
         title,

@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use crate::model::{
-    Action, ActionMove, DecisionChannel, Instant, ItemId, MailId, NamedMessage, NodeName, OutboxState, Subtask, Task,
-    TaskId, TaskRow, TaskStatus,
+    Action, ActionMove, DecisionChannel, Instant, InvitationAnswer, ItemId, MailId, NamedMessage, NodeName,
+    OutboxState, Subtask, Task, TaskId, TaskRow, TaskStatus,
     nightly::CorrectionKind,
-    task::{INSTRUCTION, MESSAGE},
+    task::{ANSWER, INSTRUCTION, MESSAGE},
 };
 
 /// Why a decision or an edit is refused, in words for a person. Nothing was changed.
@@ -133,6 +133,8 @@ pub enum TaskChange {
     },
     /// Stores the instruction of the person in the context of the task, where the tools read it.
     Instruct(String),
+    /// Stores what an invitation is answered with.
+    ChooseAnswer(InvitationAnswer),
     /// Stores whom a message goes to, as the person named them.
     NameRecipients(NamedMessage),
 }
@@ -162,6 +164,10 @@ impl TaskChange {
             }
             Self::Instruct(words) => {
                 task.context.more.insert(INSTRUCTION.to_owned(), json!(words));
+                true
+            }
+            Self::ChooseAnswer(answer) => {
+                task.context.more.insert(ANSWER.to_owned(), json!(answer));
                 true
             }
             Self::NameRecipients(message) => {

@@ -2,10 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::change::{ApprovalGrant, DecisionChange, DecisionError, TaskChange, not_approved};
+use super::{
+    change::{ApprovalGrant, DecisionChange, DecisionError, TaskChange, not_approved},
+    task_edit::changes_for_step,
+};
 use crate::model::{
-    Action, ActionMove, ApprovalUse, Decision, DecisionKind, ItemKind, ItemRow, MailId, NodeName, OutboxRow,
-    OutboxState, TaskId, TaskPlan, TaskRow, TaskStatus, action::ComposedMessage, nightly::CorrectionKind,
+    Action, ActionEdit, ActionMove, ApprovalUse, Decision, DecisionKind, ItemKind, ItemRow, MailId, NodeName,
+    OutboxRow, OutboxState, StepInstruction, TaskId, TaskPlan, TaskRow, TaskStatus, action::ComposedMessage,
+    nightly::CorrectionKind,
 };
 
 /// The changes that follow from a decision, in the order in which the store applies them.
@@ -13,13 +17,13 @@ type Changes<'a> = Vec<DecisionChange<'a>>;
 
 /// What a decision is about. It says which rows the store must read, and which function then returns the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DecisionSubject {
+pub enum DecisionSubject<'a> {
     /// The effect behind the item is approved; see [`approve_action`].
     Approval,
     /// The effect behind the item is rejected; see [`reject_by_person`].
     Rejection,
     /// The agent is told what to do instead of the effect; see [`redo_step`].
-    Instruction(TaskId),
+    Instruction(TaskId, &'a StepInstruction),
     /// A person knows that an effect of unknown outcome did happen; see [`confirm_sent`].
     Confirmation(TaskId),
     /// A step of the task is retried or skipped, or the task is cancelled; see [`decide_step`].
@@ -30,17 +34,18 @@ pub enum DecisionSubject {
     Mail(MailId),
 }
 
-impl DecisionSubject {
+impl<'a> DecisionSubject<'a> {
     /// Returns the subject of the decision. Refuses a decision that does not fit the kind of the item.
-    pub fn new(decision: &Decision, item: &ItemRow) -> Result<Self, DecisionError> {
+    pub fn new(decision: &'a Decision, item: &ItemRow) -> Result<Self, DecisionError> {
         use DecisionKind::{Approve, Cancel, Reject, Respond, Retry, Sent, Skip};
         match (item.kind, item.task_id, decision.kind) {
             (ItemKind::Action, Some(_), Approve) => Ok(Self::Approval),
             (ItemKind::Action, Some(_), Reject) => Ok(Self::Rejection),
-            (ItemKind::Action, Some(_), Respond) if decision.reason.trim().is_empty() => {
-                Err(DecisionError::refused("say what to do instead"))
+            (ItemKind::Action, Some(task_id), Respond) => {
+                let instruction =
+                    decision.instruction.as_ref().map(|instruction| Self::Instruction(task_id, instruction));
+                instruction.ok_or_else(|| DecisionError::refused("say what to do instead"))
             }
-            (ItemKind::Action, Some(task_id), Respond) => Ok(Self::Instruction(task_id)),
             (ItemKind::Action, Some(task_id), Skip | Cancel) => Ok(Self::Step(task_id)),
             (ItemKind::RuleProposal, _, Approve | Reject) => Ok(Self::Proposal),
             (ItemKind::FailedStep, Some(task_id), Sent) => Ok(Self::Confirmation(task_id)),
@@ -92,10 +97,11 @@ pub fn approve_action<'a>(
         release_at: decision.release_at,
         state: row.state,
     };
+    let Some(task_id) = action.task_id else { return refused("it is for no task") };
     Ok(vec![
         DecisionChange::Grant(grant),
-        DecisionChange::ResumeTask { task_id: action.task_id, why: "approved".into() },
-        open_run(action.task_id, &action.step, NodeName::ExecuteTool, Some(action)),
+        DecisionChange::ResumeTask { task_id, why: "approved".into() },
+        open_run(task_id, &action.step, NodeName::ExecuteTool, Some(action)),
     ])
 }
 
@@ -110,7 +116,12 @@ pub fn reject_by_person<'a>(decision: &Decision, action: &'a Action) -> Changes<
 /// Rejects an effect without recording a correction, for example when nobody answered in time. The effect is void, and
 /// its step is added to the task as a step for the person. The other steps of the agent go on.
 pub fn reject_action<'a>(action: &'a Action, why: &str) -> Changes<'a> {
-    let task_id = action.task_id;
+    let Some(task_id) = action.task_id else {
+        return vec![
+            DecisionChange::VoidItem { why: why.to_owned() },
+            DecisionChange::VoidAction { action, why: why.to_owned() },
+        ];
+    };
     let changes = vec![
         TaskChange::RecordOutput { step: action.step.clone(), output: json!({ "void": why }) },
         TaskChange::AddStep(manual_step_name(&action.step)),
@@ -130,19 +141,29 @@ pub fn manual_step_name(step: &str) -> String {
     if step.contains(' ') { format!("{step} (by hand)") } else { format!("{step}_by_hand") }
 }
 
-/// Voids an effect and does its step again with the instruction of the person. The new effect needs an approval of its
-/// own.
-pub fn redo_step<'a>(decision: &Decision, task_id: TaskId, action: &'a Action) -> Changes<'a> {
+/// Voids an effect and does its step again, or a reply in its place, as the person instructed. The new effect needs an
+/// approval of its own.
+pub fn redo_step<'a>(
+    decision: &Decision,
+    instruction: &StepInstruction,
+    row: &TaskRow,
+    action: &'a Action,
+) -> Result<Changes<'a>, DecisionError> {
     let why = "another answer was asked for";
-    let changes =
-        vec![TaskChange::Instruct(decision.reason.clone()), TaskChange::DiscardOutput { step: action.step.clone() }];
-    vec![
+    let task_id = row.task.task_id;
+    let mut changes = if instruction.step == action.step {
+        vec![TaskChange::Instruct(instruction.words.clone()), TaskChange::DiscardOutput { step: action.step.clone() }]
+    } else {
+        changes_for_step(row, &instruction.step, &instruction.words)?
+    };
+    changes.extend(instruction.answer.map(TaskChange::ChooseAnswer));
+    Ok(vec![
         correction(action, CorrectionKind::Respond, &decision.reason),
         DecisionChange::VoidAction { action, why: why.into() },
         DecisionChange::ResumeTask { task_id, why: why.into() },
         DecisionChange::ChangeTask { task_id, changes },
-        open_run(task_id, &action.step, NodeName::ExecuteTool, None),
-    ]
+        open_run(task_id, &instruction.step, NodeName::ExecuteTool, None),
+    ])
 }
 
 /// Ends an effect of unknown outcome as sent, on the word of a person, and finishes its step.
@@ -249,10 +270,10 @@ pub fn decide_mail(decision: &Decision, mail_id: MailId) -> Changes<'static> {
 pub fn revoke_approval(row: &OutboxRow) -> Changes<'_> {
     let action = &row.action;
     let why = "the approval was taken back";
-    vec![
-        DecisionChange::Revoke { action, state: row.state },
-        DecisionChange::ReopenItem,
-        DecisionChange::EndDecisionRuns { task_id: action.task_id, why },
+    let ended = action.task_id.map(|task_id| DecisionChange::EndDecisionRuns { task_id, why });
+    let mut changes = vec![DecisionChange::Revoke { action, state: row.state }, DecisionChange::ReopenItem];
+    changes.extend(ended);
+    changes.extend([
         DecisionChange::SuspendTask { action, why },
         DecisionChange::RecordCorrection {
             action,
@@ -262,7 +283,8 @@ pub fn revoke_approval(row: &OutboxRow) -> Changes<'_> {
             why: String::new(),
         },
         DecisionChange::AuditAction { action, detail: "held → parked: taken back", act: "taken_back" },
-    ]
+    ]);
+    changes
 }
 
 /// Returns the refusal to revoke an approval when the effect is in this state.
@@ -273,9 +295,17 @@ pub fn refuse_revocation(state: OutboxState) -> DecisionError {
     }
 }
 
-/// Voids an effect that a person replaces by an edited one, and records the correction.
-pub fn replace_action(action: &Action) -> Changes<'_> {
-    vec![DecisionChange::VoidAction { action, why: "edited".into() }, correction(action, CorrectionKind::Edit, "")]
+/// Voids an effect that a person replaces by another one, and records the correction. The output of another step may
+/// change with it.
+pub fn replace_action<'a>(action: &'a Action, edit: &ActionEdit) -> Changes<'a> {
+    let why = if edit.kind == CorrectionKind::Respond { "another answer was asked for" } else { "edited" };
+    let mut changes =
+        vec![DecisionChange::VoidAction { action, why: why.into() }, correction(action, edit.kind, &edit.words)];
+    changes.extend(edit.step_output.as_ref().zip(action.task_id).map(|((step, output), task_id)| {
+        let changes = vec![TaskChange::RecordOutput { step: step.clone(), output: output.clone() }];
+        DecisionChange::ChangeTask { task_id, changes }
+    }));
+    changes
 }
 
 fn correction<'a>(action: &'a Action, kind: CorrectionKind, why: &str) -> DecisionChange<'a> {

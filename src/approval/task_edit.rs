@@ -80,9 +80,14 @@ const MAIL_STEPS: [&str; 3] = [SEND_REPLY, "forward", "archive"];
 /// The step that a person can add to any task.
 const NEW_MESSAGE_STEP: &str = "send_mail";
 
-/// Refuses a step that the task does not have or that is done, unless it is one that a person can add. A reply makes the
-/// other steps that answer the mail needless.
 fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditOutcome, DecisionError> {
+    let changes = changes_for_step(row, step, words)?;
+    Ok(TaskEditOutcome::RedoStep { step: step.to_owned(), words: words.to_owned(), changes })
+}
+
+/// Returns the changes by which a step is done with the words of a person. Refuses a step that the task does not have or
+/// that is done, unless it is one that a person can add. A reply makes the other steps that answer the mail needless.
+pub(super) fn changes_for_step(row: &TaskRow, step: &str, words: &str) -> Result<Vec<TaskChange>, DecisionError> {
     let is_open = |step: &str| row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done);
     let is_of_mail = MAIL_STEPS.contains(&step);
     if !is_open(step) && is_of_mail && row.mail_id.is_none() {
@@ -97,7 +102,7 @@ fn redo_step_of_task(row: &TaskRow, step: &str, words: &str) -> Result<TaskEditO
     } else if !is_open(step) {
         changes.push(TaskChange::AddStep(step.to_owned()));
     }
-    Ok(TaskEditOutcome::RedoStep { step: step.to_owned(), words: words.to_owned(), changes })
+    Ok(changes)
 }
 
 /// The steps of the agent that a person's own answer makes needless.
@@ -134,6 +139,10 @@ fn change_field(row: &TaskRow, edit: &TaskEdit) -> Result<FieldChange, DecisionE
         TaskEditKind::Objective(text) => {
             ("objective", std::mem::replace(&mut task.objective, text.clone()), text.clone())
         }
+        TaskEditKind::Description(text) => {
+            let old = std::mem::replace(&mut task.context.description, text.clone());
+            ("description", old.unwrap_or_default(), text.clone().unwrap_or_default())
+        }
         TaskEditKind::Deadline(text, _) => {
             let old = std::mem::replace(&mut task.context.deadline, text.clone());
             ("deadline", old.unwrap_or_default(), text.clone().unwrap_or_default())
@@ -151,6 +160,7 @@ fn change_field(row: &TaskRow, edit: &TaskEdit) -> Result<FieldChange, DecisionE
     let (correction, voids_actions) = match &edit.kind {
         TaskEditKind::Priority(_) => (correction(CorrectionKind::Priority, &from, &to), false),
         TaskEditKind::Objective(_) => (correction(CorrectionKind::Objective, "", ""), true),
+        TaskEditKind::Description(_) => (None, true),
         TaskEditKind::Deadline(..) => (correction(CorrectionKind::Deadline, "", ""), true),
         _ => (None, false),
     };

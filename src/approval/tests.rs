@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::{
-    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, ItemId, ItemKind,
-    ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId, Subtask, Task,
-    TaskContext, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, UserId,
+    AccountId, Action, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, InvitationAnswer,
+    ItemId, ItemKind, ItemRow, ItemState, MailId, NodeName, OutboxRow, OutboxState, Priority, Rerank, RiskClass, RunId,
+    StepInstruction, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus, UserId,
     action::{ApprovalTerms, ComposedMessage, SendKind},
     nightly::CorrectionKind,
     task::INSTRUCTION,
@@ -46,12 +46,17 @@ fn item(kind: ItemKind) -> ItemRow {
     }
 }
 
+fn instruct(step: &str) -> StepInstruction {
+    StepInstruction { step: step.into(), words: "Friday suits me.".into(), answer: None }
+}
+
 fn decision(kind: DecisionKind, reason: &str) -> Decision {
     Decision {
         item_id: ItemId::derive(at(), &["item"]),
         kind,
         who: Actor::Person,
         reason: reason.into(),
+        instruction: (kind == DecisionKind::Respond).then(|| instruct("send_reply")),
         at: at(),
         channel: DecisionChannel::Cli,
         sha256: "shown".into(),
@@ -68,7 +73,7 @@ fn parked(body: &str) -> OutboxRow {
             action_id: ActionId::derive(at(), &["action"]),
             account: AccountId::from("work"),
             user: UserId::from("me"),
-            task_id: task_id(),
+            task_id: Some(task_id()),
             step: "send_reply".into(),
             generation: 2,
             mail_id: Some(MailId(7)),
@@ -175,16 +180,19 @@ fn every_kind_of_item_has_its_own_decisions() {
         (ItemKind::Question, vec![]),
     ] {
         for decided in DecisionKind::ALL {
-            let subject = DecisionSubject::new(&decision(*decided, "why"), &item(kind));
+            let said = decision(*decided, "why");
+            let subject = DecisionSubject::new(&said, &item(kind));
             assert_eq!(subject.is_ok(), allowed.contains(decided), "{kind} {decided}: {subject:?}");
         }
     }
     let mail = ItemRow { task_id: None, ..item(ItemKind::FailedStep) };
-    assert_eq!(DecisionSubject::new(&decision(Retry, ""), &mail), Ok(DecisionSubject::Mail(MailId(7))));
+    let retried = decision(Retry, "");
+    assert_eq!(DecisionSubject::new(&retried, &mail), Ok(DecisionSubject::Mail(MailId(7))));
     assert!(DecisionSubject::new(&decision(Sent, ""), &mail).is_err());
     let neither = ItemRow { mail_id: None, ..mail };
-    assert!(DecisionSubject::new(&decision(Retry, ""), &neither).is_err());
-    let silent = DecisionSubject::new(&decision(Respond, " "), &item(ItemKind::Action));
+    assert!(DecisionSubject::new(&retried, &neither).is_err());
+    let silent = Decision { instruction: None, ..decision(Respond, " ") };
+    let silent = DecisionSubject::new(&silent, &item(ItemKind::Action));
     assert_eq!(silent.unwrap_err().to_string(), "say what to do instead");
 }
 
@@ -236,11 +244,18 @@ fn a_no_gives_the_step_to_the_person_and_is_a_correction() {
 #[test]
 fn another_answer_does_the_step_anew_with_the_persons_words() {
     let row = parked("Yes.");
-    let changes = redo_step(&decision(DecisionKind::Respond, "say Friday"), task_id(), &row.action);
+    let said = decision(DecisionKind::Respond, "say Friday");
+    let waiting = task(TaskStatus::WaitingHitl);
+    let changes = redo_step(&said, &instruct("send_reply"), &waiting, &row.action).unwrap();
     assert_eq!(names(&changes).first().unwrap(), "correction: respond say Friday");
-    let task = changed(task(TaskStatus::WaitingHitl), &changes);
-    assert_eq!(task.context.more.get(INSTRUCTION).unwrap(), "say Friday");
-    assert_eq!(output(&task, "send_reply"), None);
+    let task = changed(waiting.clone(), &changes);
+    assert_eq!(task.context.more.get(INSTRUCTION).unwrap(), "Friday suits me.");
+    assert_eq!((output(&task, "send_reply"), task.context.more.get("answer")), (None, None));
+    let declined = StepInstruction { answer: Some(InvitationAnswer::Declined), ..instruct("send_reply") };
+    let changes = redo_step(&said, &declined, &waiting, &row.action).unwrap();
+    assert_eq!(changed(waiting.clone(), &changes).context.more.get("answer").unwrap(), "declined");
+    let other = redo_step(&said, &instruct("send_calendar_invite"), &waiting, &row.action);
+    assert!(other.unwrap_err().to_string().contains("no open step"));
 }
 
 #[test]
@@ -311,7 +326,16 @@ fn an_approval_that_is_taken_back_is_asked_about_again() {
 
 fn edit(kind: TaskEditKind) -> TaskEdit {
     let (account, user) = (AccountId::from("work"), UserId::from("me"));
-    TaskEdit { task_id: task_id(), account, user, kind, why: "why".into(), at: later(), remind_at: None }
+    TaskEdit {
+        task_id: task_id(),
+        account,
+        user,
+        who: Actor::Person,
+        kind,
+        why: "why".into(),
+        at: later(),
+        remind_at: None,
+    }
 }
 
 #[test]
@@ -320,6 +344,7 @@ fn an_edit_says_what_changed_what_it_teaches_and_what_it_voids() {
     for (kind, field, teaches, voids) in [
         (TaskEditKind::Priority(Priority::High), "priority", Some((CorrectionKind::Priority, "high")), false),
         (TaskEditKind::Objective("Call".into()), "objective", Some((CorrectionKind::Objective, "")), true),
+        (TaskEditKind::Description(Some("By phone".into())), "description", None, true),
         (TaskEditKind::Deadline(None, None), "deadline", Some((CorrectionKind::Deadline, "")), true),
         (TaskEditKind::StepDone("file_it".into()), "step", None, false),
     ] {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     args::MailCommand,
-    description::{format_timestamp, localise_times},
+    description::{describe_effect, format_timestamp, localise_times},
     health::last_poll_words,
     printer::{Printer, cell, escape_and_truncate},
     table::{Cell, Column},
@@ -225,6 +225,10 @@ fn show(app: &App, screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
                 task.task.priority,
                 task.task.status
             ))?;
+        }
+        for effect in &detail.effects {
+            let (step, what) = (escape_and_truncate(&effect.action.step, 80), describe_effect(effect, zone));
+            screen.print_line(&format!("  by your rules: {step}: {}", escape_and_truncate(&what, 200)))?;
         }
         let Some(mail) = &detail.mail else { return screen.print_line("  It could not be read.") };
         let sender = if mail.authentication.verified { "verified" } else { &mail.authentication.reason };

@@ -10,6 +10,7 @@ mod description;
 mod health;
 mod hitl;
 mod mail;
+mod mcp;
 mod memory;
 mod nightly;
 mod printer;
@@ -48,8 +49,8 @@ const EXIT_FINDINGS: u8 = 4;
 const EXIT_NOT_FOUND: u8 = 3;
 /// The exit code of every other failure.
 const EXIT_FAILURE: u8 = 1;
-/// The packages that talk to servers, which log requests with mail and tokens at low levels.
-const HTTP_CRATES: [&str; 6] = ["h2", "hyper", "hyper_util", "hyper_rustls", "reqwest", "rustls"];
+/// The packages that talk over a network, which log requests with mail and tokens at low levels.
+const HTTP_CRATES: [&str; 7] = ["h2", "hyper", "hyper_util", "hyper_rustls", "reqwest", "rmcp", "rustls"];
 
 /// The command line was wrong in a way that only the data could tell. It has the exit code of a wrong command line.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +65,12 @@ pub fn main() -> ExitCode {
     }
     start_log(cli.verbose);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
-    let outcome = runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(dispatch(cli)));
+    let outcome = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
+        let outcome = runtime.block_on(dispatch(cli));
+        // A thread that still reads from a terminal would be waited for until the next line.
+        runtime.shutdown_background();
+        outcome
+    });
     match outcome {
         Ok(code) => code,
         Err(error) => report_error(&error),
@@ -157,8 +163,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// Executes a command, and shows due reminders before it (after it for `once`, too).
 async fn execute_with_reminders(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
-    if screen.is_json {
-        // A program reads JSON output, so reminders wait until a person is there.
+    if screen.is_json || matches!(command, Command::Mcp { .. }) {
+        // A program reads the output, so reminders wait until a person is there.
         return execute_command(app, screen, command).await;
     }
     let (is_run, is_once) = (matches!(command, Command::Run), matches!(command, Command::Once));
@@ -226,6 +232,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         Command::Cost { days } => cost::show_cost(app, screen, days).await?,
         Command::Audit { command: args::AuditCommand::Verify } => return check::verify_audit(app, screen).await,
         Command::Memory { command } => memory::execute(app, screen, command).await?,
+        Command::Mcp { http } => mcp::serve(app, screen, http).await?,
         Command::Rules { command } => return nightly::execute_rules(app, screen, command).await,
         Command::Reflect { dry_run } => nightly::reflect(app, screen, dry_run).await?,
         Command::Digest { hours } => nightly::show_digest(app, screen, hours).await?,

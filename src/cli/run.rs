@@ -58,7 +58,9 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
             }
         }
     });
+    let assistants = super::mcp::serve_beside_daemon(app, screen).await?;
     let served = daemon::run(worker, wait_for_stop_signal(), events).await;
+    assistants.stop().await;
     printer.await?;
     served?;
     if !screen.is_json {
@@ -68,7 +70,7 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
 }
 
 /// Waits for Ctrl-C or for the termination signal of a service manager.
-async fn wait_for_stop_signal() {
+pub(super) async fn wait_for_stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         Ok(mut terminate) => {

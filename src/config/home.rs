@@ -114,6 +114,11 @@ impl Home {
         self.data().join("audit.anchor")
     }
 
+    /// Returns the file that keeps the token of the MCP server over HTTP.
+    pub fn mcp_token_file(&self) -> PathBuf {
+        self.data().join("mcp.token")
+    }
+
     /// Returns the file that the worker locks, so that there is one per data folder.
     pub fn lock_file(&self) -> PathBuf {
         self.data().join("worker.lock")

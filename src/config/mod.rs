@@ -5,6 +5,7 @@
 mod account;
 mod home;
 mod llm;
+mod mcp;
 mod memory;
 mod overlay;
 mod planner;
@@ -20,6 +21,7 @@ use chrono_tz::Tz;
 
 pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig, SendmailConfig};
 pub use home::{Home, NoHome};
+pub use mcp::{McpConfig, McpHttpConfig};
 pub use planner::AttachableFiles;
 pub use raw::TEMPLATE;
 
@@ -49,6 +51,7 @@ pub struct Config {
     pub memory: MemorySettings,
     /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
+    pub mcp: McpConfig,
     pub planner: PlannerSettings,
     /// The files that a request may attach.
     pub attachable_files: AttachableFiles,
@@ -137,6 +140,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         second_reader: raw.reading.second_reader,
         in_flight: raw.engine.in_flight,
         llm: llm::validate_llm(raw.llm, home)?,
+        mcp: mcp::validate_mcp(&raw.mcp, home)?,
         nightly_schedule: raw.nightly,
         state_folder: match state_folder::validate_state_folder(&raw.state, home)? {
             Some(named) => Some(named),

@@ -20,6 +20,7 @@ pub(super) struct RawConfig {
     pub(super) memory: RawMemory,
     pub(super) llm: RawLlm,
     pub(super) planner: super::planner::RawPlanner,
+    pub(super) mcp: RawMcp,
     pub(super) account: Vec<RawAccount>,
 }
 
@@ -35,6 +36,7 @@ impl Default for RawConfig {
             memory: RawMemory::default(),
             llm: RawLlm::default(),
             planner: super::planner::RawPlanner::default(),
+            mcp: RawMcp::default(),
             account: Vec::new(),
         }
     }
@@ -203,6 +205,17 @@ impl Default for RawLlm {
             price_out: 0.0,
         }
     }
+}
+
+/// The section `[mcp]`. It has no `Debug`, because a variable may have brought the token.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawMcp {
+    pub(super) mail_text: bool,
+    pub(super) http: String,
+    /// Set only by a variable; in the file it is refused.
+    pub(super) token: String,
+    pub(super) token_file: String,
 }
 
 /// One `[[account]]`. Which keys belong to which kind is checked later, to say so in words.

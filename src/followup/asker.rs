@@ -66,7 +66,7 @@ impl<'a> AskerTurn<'a> {
             let moved = TaskUpdate {
                 note: Some(self.0.note(&named.sentence)),
                 deadline: Some(MovedDeadline { deadline, due_at }),
-                end: None,
+                ..TaskUpdate::default()
             };
             decision.link(task, format!("names another date: “{}”", named.sentence), moved);
         }
@@ -129,7 +129,7 @@ impl<'a> AskerTurn<'a> {
                 (false, ConversationEnd::Withdrawn) => ("they need it no longer".to_owned(), Some(end)),
                 (false, _) => ("they say that it is solved".to_owned(), Some(end)),
             };
-            decision.link(task, format!("{why}: “{said}”"), TaskUpdate { note, end, deadline: None });
+            decision.link(task, format!("{why}: “{said}”"), TaskUpdate { note, end, ..TaskUpdate::default() });
         }
     }
 

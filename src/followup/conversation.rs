@@ -6,8 +6,8 @@ use super::{
     reply_evidence, resemblance::Topic,
 };
 use crate::model::{
-    Direction, ExtractedTask, Instant, Mail, MailContext, MovedDeadline, RelatedTask, TaskNote, TaskRelation,
-    TaskUpdate, Turn, reading::NoTask,
+    Direction, ExtractedTask, FactsKind, Instant, Mail, MailContext, MovedDeadline, RelatedTask, TaskKind, TaskNote,
+    TaskRelation, TaskUpdate, Turn, reading::NoTask,
 };
 
 /// A link of a mail to an open task, with the evidence and what it changes about the task.
@@ -80,6 +80,7 @@ impl<'a> FollowUpOutcome<'a> {
             Some(link) => {
                 link.update.note = link.update.note.take().or(update.note);
                 link.update.deadline = link.update.deadline.take().or(update.deadline);
+                link.update.asked_times = link.update.asked_times.take().or(update.asked_times);
                 link.update.end = link.update.end.or(update.end);
             }
             None => self.links.push(TaskLink { task, evidence, update }),
@@ -155,8 +156,21 @@ impl<'a> Situation<'a> {
         TaskUpdate {
             note: Some(self.note(&planned.evidence)),
             deadline: moved.map(|(deadline, due_at)| MovedDeadline { deadline, due_at }),
+            asked_times: planned.asked_times.clone().filter(|_| self.may_change_times(task)),
             end: None,
         }
+    }
+
+    /// Returns whether other times in the mail take the place of those that the task asks about: nothing was sent about
+    /// them yet, and it is certain that the same person writes who asked.
+    fn may_change_times(&self, task: &RelatedTask) -> bool {
+        let is_meeting = task.kind == FactsKind::Task(TaskKind::Meeting) && !task.has_sent;
+        is_meeting && self.is_certainly_by_asker(task)
+    }
+
+    fn is_certainly_by_asker(&self, task: &RelatedTask) -> bool {
+        let by_asker = task.sender == self.mail.from.addr && is_safe_to_link(task, self.mail);
+        by_asker && (self.mail.authentication.verified || !task.sender_verified)
     }
 
     /// Returns whether the mail may give the task this date. To put it off, it must be certain that the same person
@@ -164,8 +178,6 @@ impl<'a> Situation<'a> {
     pub(super) fn may_move_deadline(&self, task: &RelatedTask, due_at: Instant) -> bool {
         let is_earlier = task.due_at.is_none_or(|known| due_at < known);
         let is_other = task.due_at != Some(due_at);
-        let by_asker = task.sender == self.mail.from.addr && is_safe_to_link(task, self.mail);
-        let is_certain = self.mail.authentication.verified || !task.sender_verified;
-        self.mail.invite.is_none() && is_other && (is_earlier || (by_asker && is_certain))
+        self.mail.invite.is_none() && is_other && (is_earlier || self.is_certainly_by_asker(task))
     }
 }

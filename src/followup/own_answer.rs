@@ -112,7 +112,7 @@ impl<'a> OwnTurn<'a> {
         let update = TaskUpdate {
             note: Some(self.0.note(&said)),
             deadline: deadline.map(|(deadline, due_at)| MovedDeadline { deadline, due_at }),
-            end: None,
+            ..TaskUpdate::default()
         };
         Some((format!("you promised it: “{}”", truncate_chars(&said)), update))
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::followup::fingerprint;
 use crate::model::{
     ActionId, ActionMove, Checkpoint, Mail, MailContext, MailId, Move, NewAction, NewRun, NodeName, RecordedReply,
-    ReplyJson, RunRecord, RunState, TaskId, run::STATE_SCHEMA,
+    ReplyJson, RunRecord, RunState, TaskId, run::STATE_SCHEMA, task::PROPOSE_TIME_SLOTS,
 };
 
 /// One run that the engine drives, with everything it needs to go on without reading the store again.
@@ -293,10 +293,21 @@ impl ActiveRun {
         self.task_revision = Some(now.revision);
     }
 
+    /// Returns the key of the queue in which tasks wait that still look for the time of a meeting: one after the other, so
+    /// that none of them takes an hour that another has just proposed.
+    fn meeting_key(&self) -> Option<String> {
+        let task = self.state.task.as_ref().filter(|_| !self.identity.is_fork)?;
+        let is_looking = task.subtasks.iter().any(|step| step.step == PROPOSE_TIME_SLOTS && !step.done);
+        is_looking.then(|| format!("{}\n\n\nmeetings", self.identity.user))
+    }
+
     /// Returns the keys of the queues that the run must wait in; none if it needs no queue. Mails of one conversation are
     /// read one after the other, so that a follow-up finds the task that the mail before it opened. So are mails without
     /// references under one subject between the same people: one may answer the other.
     pub(super) fn queue_keys(&self) -> Vec<String> {
+        if let Some(key) = self.meeting_key() {
+            return vec![key];
+        }
         let is_mail_run = self.node == NodeName::PlanStep && !self.identity.is_fork;
         let Some(mail) = self.mail.as_ref().filter(|_| is_mail_run) else { return Vec::new() };
         let mut keys = vec![format!("{}\n{}", self.identity.account, mail.thread)];

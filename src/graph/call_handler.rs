@@ -112,6 +112,11 @@ pub trait CallHandler: Send + Sync {
     fn has_second_reader(&self) -> bool {
         false
     }
+
+    /// Returns whether any rule acts on mail, so that nodes ask for it.
+    fn has_rule_acts(&self) -> bool {
+        false
+    }
 }
 
 /// The call handler of a running worker.
@@ -156,6 +161,10 @@ impl CallHandler for LiveCallHandler {
 
     fn has_second_reader(&self) -> bool {
         self.second_reader
+    }
+
+    fn has_rule_acts(&self) -> bool {
+        self.rules.borrow().rules.has_acts()
     }
 }
 
@@ -221,6 +230,13 @@ impl LiveCallHandler {
             ),
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
             Call::LearnedReading { facts } => encode_reply(&self.rules.borrow().rules.find_task_rule(facts, now)),
+            Call::RuleActs { facts } => encode_reply(&self.rules.borrow().rules.matching_acts(facts, now)),
+            Call::HeldTimes { from, to } => {
+                let task_id = state.task.as_ref().context("only a task asks which times others hold")?.task_id;
+                encode_reply(
+                    &self.store.read_blocking(|reader| reader.tasks().held_times(&head.user, task_id, *from, *to))?,
+                )
+            }
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
             Call::OwnLetters { person } => self.read_own_letters(head, person),

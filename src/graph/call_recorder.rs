@@ -44,6 +44,11 @@ impl CallRecorder {
         self.handler.has_second_reader()
     }
 
+    /// Whether any rule acts on mail.
+    pub(super) fn has_rule_acts(&self) -> bool {
+        self.handler.has_rule_acts()
+    }
+
     /// Makes the calls in order and appends each with its reply to `replies`. Stops at the first call that interrupts
     /// the run.
     pub(super) async fn make_calls(

@@ -10,7 +10,7 @@ use super::{
     entry::NodeOutput,
     topology::{MoveKind, Place},
 };
-use crate::model::{Checkpoint, Instant, Move, NodeName, Reflection, RunStatus};
+use crate::model::{Checkpoint, Instant, Move, NewRun, NodeName, Reflection, RunKind, RunStatus};
 
 impl RunDriver {
     /// Applies the output of a node to its run, and returns the checkpoint to store. The run is ahead of the store
@@ -32,7 +32,8 @@ impl RunDriver {
         let (next, end) = follow_move(run.node, &next_move, place);
         let mut runs = output.runs;
         if let Place::Node(node) = place {
-            runs.iter_mut().for_each(|run| run.node = node);
+            let is_led = |run: &&mut NewRun| run.kind != RunKind::Effect;
+            runs.iter_mut().filter(is_led).for_each(|run| run.node = node);
         }
         let is_fork = run.identity.is_fork;
         let checkpoint = Checkpoint {

@@ -212,6 +212,7 @@ impl RunDriver {
             replies,
             has_model,
             has_second_reader: self.calls.has_second_reader(),
+            has_rule_acts: self.calls.has_rule_acts(),
             now,
         }
     }

@@ -33,6 +33,8 @@ pub enum Call {
     /// The learned entry, if there is one, that says whether such mails are tasks.
     #[serde(rename = "taught")]
     LearnedReading { facts: Box<Facts> },
+    /// What the rules in force do to a mail with these facts.
+    RuleActs { facts: Box<Facts> },
     /// What the second reader says about the sentences that the first one is in doubt about.
     SecondReading { sentences: Vec<String> },
     /// The priority by the rules in force. `urgency` is the model's estimate, if a model was called.
@@ -66,6 +68,9 @@ pub enum Call {
     /// The times between two instants at which the person is busy.
     #[serde(rename = "busy")]
     BusyTimes { from: Instant, to: Instant },
+    /// The times between two instants that other tasks hold.
+    #[serde(rename = "held")]
+    HeldTimes { from: Instant, to: Instant },
     /// The calendar's events under the UID of an invitation.
     #[serde(rename = "invited")]
     CalendarEvent { uid: String },
@@ -146,6 +151,8 @@ pub struct NodeInput<'a> {
     pub has_model: bool,
     /// Whether there is a second reader of sentences; on a replay, its recorded replies tell.
     pub has_second_reader: bool,
+    /// Whether any rule acts on mail; on a replay, the recorded replies tell.
+    pub has_rule_acts: bool,
     /// The time of the visit. All evaluations of one visit and a replay of it are given the same time.
     pub now: Instant,
 }
@@ -229,6 +236,11 @@ mod tests {
                 Call::BusyTimes { from: at, to: at },
                 r#"{"call":"busy","from":"2026-11-16T08:00:00Z","to":"2026-11-16T08:00:00Z"}"#,
                 "cb62f001c02546d84a46fd1e755cd65f",
+            ),
+            (
+                Call::HeldTimes { from: at, to: at },
+                r#"{"call":"held","from":"2026-11-16T08:00:00Z","to":"2026-11-16T08:00:00Z"}"#,
+                "12c29e4c05e0cf78981a5e4d1cd6ee14",
             ),
             (
                 Call::CalendarEvent { uid: "u".into() },

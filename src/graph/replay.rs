@@ -11,7 +11,7 @@ use super::{
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
-use crate::model::{CheckpointRow, Mail, Move, NodeName, ReplyJson, RunId, RunRecord, SentenceScores};
+use crate::model::{CheckpointRow, Mail, MatchedAct, Move, NodeName, ReplyJson, RunId, RunRecord, SentenceScores};
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,6 +88,7 @@ fn replay_node(
             replies: &replies,
             has_model: model,
             has_second_reader: true,
+            has_rule_acts: true,
             now: checkpoint.entered_at,
         };
         let step = nodes.get(checkpoint.node).evaluate(&entry)?;
@@ -114,6 +115,10 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
     // A run of a version without the second reader, or with it switched off, has heard nothing from it.
     if found.is_none() && matches!(call, Call::SecondReading { .. }) {
         return ReplyJson::encode(&Vec::<SentenceScores>::new()).context("encoding an empty reply");
+    }
+    // Where no rule acted on mail, the rules were not asked.
+    if found.is_none() && matches!(call, Call::RuleActs { .. }) {
+        return ReplyJson::encode(&Vec::<MatchedAct>::new()).context("encoding an empty reply");
     }
     found.ok_or_else(|| {
         anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())

@@ -11,11 +11,13 @@
 //! time for nested components (3, 12, 54 ms for 16, 32, 64 KiB), and overflows a stack of 8 MiB at 100 KiB of
 //! `BEGIN:VEVENT`.
 
+mod event_times;
 mod line;
 mod reader;
 mod time;
 mod writer;
 
+pub use event_times::EventTimes;
 pub use line::Property;
 pub use reader::{FirstEvent, UnfoldedCalendar};
 pub use writer::{escape_text, format_utc, quote_parameter, render_calendar};

@@ -3,7 +3,7 @@
 //! A malformed line is skipped and a missing end is tolerated, because calendars in mail are often cut off. What nests
 //! too deep is refused.
 
-use super::{MAX_BYTES, line::Property};
+use super::{MAX_BYTES, line::Property, writer::fold_line};
 
 /// The deepest nesting that is read. Real calendars nest three components deep.
 const MAX_DEPTH: usize = 9;
@@ -44,6 +44,38 @@ impl UnfoldedCalendar {
             ["DTSTAMP", "CREATED", "LAST-MODIFIED"].iter().any(|stamp| name.trim().eq_ignore_ascii_case(stamp))
         };
         self.lines.iter().map(String::as_str).filter(|line| !is_timestamp(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the calendar with these lines in place of a property of its first event; at the end of the event, where it
+    /// has no such property. Only for a calendar that this program wrote: what is not understood is kept as it is.
+    #[must_use]
+    pub fn with_property(&self, name: &str, new: &[String]) -> Self {
+        let is_same = |line: &String| Property::parse(line).is_some_and(|property| property.is_named(name));
+        let is_edge = |line: &String, edge: &str| line.trim().eq_ignore_ascii_case(edge);
+        let start =
+            self.lines.iter().position(|line| is_edge(line, "BEGIN:VEVENT")).map_or(self.lines.len(), |at| at + 1);
+        let length = self.lines.iter().skip(start).position(|line| is_edge(line, "END:VEVENT"));
+        let (head, rest) = self.lines.split_at(start.min(self.lines.len()));
+        let (event, tail) = rest.split_at(length.unwrap_or(rest.len()));
+        let place = event.iter().position(is_same).unwrap_or(event.len());
+        let (before, after) = event.split_at(place);
+        let after = after.iter().filter(|line| !is_same(line));
+        Self { lines: head.iter().chain(before).chain(new).chain(after).chain(tail).cloned().collect() }
+    }
+
+    /// Returns the calendar as text, with long lines folded.
+    pub fn render(&self) -> String {
+        self.lines.iter().map(|line| fold_line(line)).collect()
+    }
+
+    /// Returns the calendar with other values of these properties, which stand in it without parameters.
+    pub fn with_values(&self, values: &[(&str, String)]) -> String {
+        let replaced = |line: &String| {
+            let name = line.split([':', ';']).next().unwrap_or_default();
+            let value = values.iter().find(|(known, _)| name.trim().eq_ignore_ascii_case(known));
+            value.map_or_else(|| line.clone(), |(known, value)| format!("{known}:{value}"))
+        };
+        self.lines.iter().map(|line| fold_line(&replaced(line))).collect()
     }
 
     /// Returns the first event, even if its end was cut off. Returns none when there is no event, or when components
@@ -98,6 +130,20 @@ mod tests {
         assert_eq!(values("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:cut"), Some(vec!["cut".to_owned()]));
         assert_eq!(values("BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:a\nEND:VTODO\nEND:VCALENDAR"), None);
         assert_eq!(values(""), None);
+    }
+
+    #[test]
+    fn a_property_of_the_event_is_replaced_and_nothing_else() {
+        let text = "BEGIN:VCALENDAR\r\nUID:none\r\nBEGIN:VEVENT\r\nUID:a\r\nATTENDEE:mailto:b@x.example\r\nATTENDEE:mailto:c@x.example\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        let new = UnfoldedCalendar::unfold(text).with_property("attendee", &["ATTENDEE:mailto:d@x.example".into()]);
+        let new = new.with_property("LOCATION", &[format!("LOCATION:{}", "x".repeat(100))]).render();
+        let long = format!("LOCATION:{}\r\n {}\r\n", "x".repeat(65), "x".repeat(35));
+        let expected = text
+            .replace("ATTENDEE:mailto:b@x.example\r\nATTENDEE:mailto:c", "ATTENDEE:mailto:d")
+            .replace("END:VEVENT", &format!("{long}END:VEVENT"));
+        assert_eq!(new, expected);
+        let same = UnfoldedCalendar::unfold("no calendar").with_property("UID", &["UID:a".into()]);
+        assert_eq!(same.render(), "no calendar\r\nUID:a\r\n");
     }
 
     #[test]

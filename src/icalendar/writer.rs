@@ -17,7 +17,7 @@ pub fn render_calendar(method: &str, lines: &[String]) -> String {
 }
 
 /// Folds a line so that no part is longer than the limit. A character is never split.
-fn fold_line(line: &str) -> String {
+pub(super) fn fold_line(line: &str) -> String {
     let mut out = String::new();
     let mut width = 0;
     for c in line.chars() {

@@ -30,6 +30,22 @@ pub struct Me {
 const PLACEHOLDER_SENDER: &str = "me@localhost.localdomain";
 
 impl Me {
+    /// Returns somebody of whom only the zone is known. It reads times in a text that was written before.
+    pub fn in_zone(time_zone: Tz) -> Self {
+        Self {
+            names: Vec::new(),
+            addresses: Vec::new(),
+            senders: HashMap::new(),
+            time_zone,
+            work_start: NaiveTime::MIN,
+            work_end: NaiveTime::from_hms_opt(23, 59, 0).unwrap_or(NaiveTime::MIN),
+            work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
+            signature: String::new(),
+            decline: String::new(),
+            languages: Vec::new(),
+        }
+    }
+
     /// Returns the address that a message of this account is from.
     pub fn sender(&self, account: &AccountId) -> &str {
         self.configured_sender(account).unwrap_or(PLACEHOLDER_SENDER)

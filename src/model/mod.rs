@@ -32,12 +32,13 @@ mod unreadable_row;
 
 pub use account::{Account, AccountCondition, AccountMode, MailboxKind};
 pub use action::{
-    Action, ActionMove, ApprovalUse, Effect, JournalRow, NewAction, OutboxRow, OutboxState, ReevaluatedAction,
-    RiskClass,
+    Action, ActionMove, ApprovalUse, Effect, JournalRow, MatchedAct, NewAction, OutboxRow, OutboxState,
+    PlannedRuleEffect, ReevaluatedAction, RiskClass, RuleAct,
 };
-pub use actor::Actor;
+pub use actor::{Actor, BadClientName, ClientName};
 pub use approval::{
-    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, ItemKind, ItemRow, ItemState, NewItem, QueueLimits,
+    ActionEdit, Approval, Decision, DecisionChannel, DecisionKind, DeclinedPeriod, InvitationAnswer, ItemKind, ItemRow,
+    ItemState, NamedMoment, NewItem, QueueLimits, ResponseWish, StepInstruction,
 };
 pub use audit::{AuditChain, AuditHead, AuditVerification, DetectedRestore, WitnessKept};
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
@@ -47,8 +48,8 @@ pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
     Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, AskedTime, AskedTimes, Attachment,
-    Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MutedSender,
-    PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
+    Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MeetingAnswer,
+    MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
 pub use plan::{
@@ -68,8 +69,9 @@ pub use secret::Secret;
 pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence, ReminderRow, Rerank,
-    ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskRow, TaskStatus,
+    HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence,
+    ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow,
+    TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, text_enum::text_enum};
+use super::{AskedTimes, Instant, text_enum::text_enum};
 
 text_enum! {
     /// What kind of work a task is. Each kind has a template of steps.
@@ -87,6 +87,9 @@ pub struct ExtractedTask {
     /// The time of the meeting or visit that is asked about. After it there is nothing left to answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub happens_at: Option<Instant>,
+    /// The times that the mail names for a meeting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_times: Option<AskedTimes>,
     /// What is asked that the program can answer by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,

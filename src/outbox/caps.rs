@@ -162,7 +162,7 @@ mod tests {
             action_id: ActionId::derive(at(0), &["a"]),
             account: AccountId::from("a"),
             user: UserId::from("u"),
-            task_id: TaskId::derive(at(0), &["t"]),
+            task_id: Some(TaskId::derive(at(0), &["t"])),
             step: "s".into(),
             generation: 0,
             mail_id: None,

@@ -28,8 +28,16 @@ impl OutboxRows {
             let row =
                 reader.outbox().get(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
             let account = reader.accounts().get(&row.action.account).skip_unreadable()?;
-            let task = reader.tasks().get(row.action.task_id)?;
+            let task = row.action.task_id.map(|id| reader.tasks().get(id)).transpose()?.flatten();
             let mail = row.action.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
+            // What a rule does to a mail depends on the warnings of the mail.
+            let warned = match row.action.mail_id.filter(|_| row.action.task_id.is_none()) {
+                Some(id) => reader
+                    .ledger()
+                    .get(id)?
+                    .map(|entry| entry.warnings.iter().any(|warning| warning.kind == WarningKind::Phishing)),
+                None => None,
+            };
             let mut approval = reader.approvals().of_action(action_id)?;
             // The approval was used for the draft that is about to be sent, so it still covers the send.
             if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
@@ -53,8 +61,11 @@ impl OutboxRows {
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
                 paused: reader.settings().is_paused()?,
                 is_obsolete: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
-                // Without a task nobody can say that its mail was harmless.
-                phishing: task.is_none_or(|task| task.task.context.has_warning(WarningKind::Phishing)),
+                // Without a task or a mail nobody can say that its mail was harmless.
+                phishing: match (&task, warned) {
+                    (Some(task), _) => task.task.context.has_warning(WarningKind::Phishing),
+                    (None, warned) => warned.unwrap_or(true),
+                },
                 action: row.action,
             })
         })

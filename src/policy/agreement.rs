@@ -3,10 +3,15 @@
 //! A message whose bytes name another recipient, subject, sender, text or attachment than its fields is denied, whoever
 //! approved it.
 
+use chrono::DateTime;
 use mail_parser::{Address as Parsed, Message, MessageParser, MimeHeaders as _};
 
 use super::recipient::normalise_address;
-use crate::model::{Address, action::ComposedMessage, ids::sha256_hex};
+use crate::{
+    date::check_times_agree,
+    icalendar::EventTimes,
+    model::{Address, Instant, action::ComposedMessage, ids::sha256_hex},
+};
 
 /// Headers that would send the message, or answers to it, elsewhere than shown.
 const HIDDEN: &[&str] = &[
@@ -43,7 +48,27 @@ pub(super) fn check(message: &ComposedMessage, own: &[String]) -> Result<(), Str
     if !text.lines().map(str::trim_end).eq(message.body.lines().map(str::trim_end)) {
         return Err("the message has another text than shown".into());
     }
-    check_attachments(&parsed, message)
+    check_attachments(&parsed, message)?;
+    check_event(&parsed, message)
+}
+
+/// Returns an error if the text or the subject names another time than the event of the calendar part. What is relative
+/// ("tomorrow") counts from the date of the message.
+fn check_event(parsed: &Message<'_>, message: &ComposedMessage) -> Result<(), String> {
+    let is_calendar = |part: &&mail_parser::MessagePart<'_>| {
+        part.content_type().is_some_and(|kind| kind.ctype() == "text" && kind.subtype() == Some("calendar"))
+    };
+    let Some(part) = parsed.attachments().find(is_calendar) else { return Ok(()) };
+    let calendar = String::from_utf8_lossy(part.contents());
+    let Some(event) = EventTimes::read(&calendar).filter(|event| !event.is_declining()) else { return Ok(()) };
+    let written =
+        parsed.date().and_then(|date| DateTime::from_timestamp(date.to_timestamp(), 0)).and_then(Instant::new);
+    let written = written.ok_or("the message has no date")?;
+    for (what, text) in [("text", &message.body), ("subject", &message.subject)] {
+        check_times_agree(&event.own_words(text), event.zone, written, (event.start, event.end))
+            .map_err(|why| format!("the {what} and the calendar part disagree: {why}"))?;
+    }
+    Ok(())
 }
 
 fn check_headers(parsed: &Message<'_>) -> Result<(), String> {

@@ -29,6 +29,8 @@ pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskC
             triggering_mail(action, situation)?;
             if situation.labels.contains(label) {
                 Ok((RiskClass::R1, "a configured label on the triggering mail".into()))
+            } else if is_of_rule(action) {
+                Ok((RiskClass::R1, "a label that a rule of the person names".into()))
             } else {
                 Err(format!("'{label}' is not among the configured labels"))
             }
@@ -73,6 +75,12 @@ fn check_tool(action: &Action) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("'{}' is not the tool for this effect, which is {own}", action.tool.escape_debug()))
+}
+
+/// Returns whether a hand-written rule asks for the effect: it is for no task, and the person named its argument.
+fn is_of_rule(action: &Action) -> bool {
+    let is_named = |argument: &Argument| argument.name == "label" && argument.origin == Origin::Person;
+    action.task_id.is_none() && action.arguments.iter().any(is_named)
 }
 
 /// Denies an argument that no tool has.

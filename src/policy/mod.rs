@@ -167,7 +167,7 @@ fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
 /// Returns whether the mail behind an action arrived before the data was restored. The id of a task holds the arrival
 /// of its mail.
 fn predates_restore(action: &Action, situation: &PolicyContext<'_>) -> bool {
-    situation.restored_at.is_some_and(|restored| action.task_id.0.timestamp_ms() <= restored.unix_ms())
+    situation.restored_at.is_some_and(|restored| action.possible_since_ms() <= restored.unix_ms())
 }
 
 /// Checks that a person approved exactly this action. The error says what is wrong with the approval; none when there

@@ -5,9 +5,9 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
+use crate::date::ReferenceTime;
 use crate::model::{Mail, PromisedDate, Turn};
 use crate::reading::{
-    date::ReferenceTime,
     language::FUNCTION_WORDS,
     lexicon::{Feature, Lexicon, WordList},
     mail::{addressing::is_greeting_word, annotated_mail::AnnotatedMail},

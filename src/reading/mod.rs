@@ -6,7 +6,6 @@
 //! A mail's words never decide what the program may do; they only decide what is offered to the person.
 
 mod conversation;
-mod date;
 #[cfg(test)]
 mod german_tests;
 mod language;
@@ -16,6 +15,7 @@ mod mail;
 mod read;
 #[cfg(test)]
 mod read_tests;
+mod response;
 #[cfg(test)]
 mod samples;
 mod second_reading;
@@ -29,8 +29,10 @@ mod warning_tests;
 
 pub use conversation::{content_words, read_turn};
 pub use language::detect_language;
+pub(crate) use learned::Signal;
 pub use learned::use_weights;
 pub use read::{ReadContext, read};
+pub use response::read_response;
 pub use second_reading::{FirstReading, read_twice, read_unless_in_doubt, score_sentences};
 pub use task::{
     facts::{Relation, collect_facts},

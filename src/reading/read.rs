@@ -4,11 +4,11 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    date::ReferenceTime,
     language::Language,
     learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
 };
+use crate::date::ReferenceTime;
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, SentenceScores, TaskKind, WarningKind, reading::NoTask};
 use crate::reading::{
     mail::{
@@ -76,6 +76,7 @@ pub(super) fn read_annotated(
 ) -> Reading {
     let found = warnings::find_warnings(mail, annotated, scores, context);
     let verdict = decide_outcome(mail, annotated, base, scores, context).heed(&found);
+    let personal = scores.predicted_class() == PredictedClass::Personal;
     let meeting = annotated.sentences.iter().any(|scored| scored.logit_meets > 0.0) || mail.invite.is_some();
     Reading {
         urgency: estimate_urgency(mail, annotated, scores, &verdict.tasks, found.is_impersonation, context),
@@ -83,12 +84,18 @@ pub(super) fn read_annotated(
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
-        tasks: verdict.tasks,
+        tasks: with_acquaintance(verdict.tasks, personal || context.known_contact || context.thread_mine),
         meeting,
-        personal: scores.predicted_class() == PredictedClass::Personal,
+        personal,
         spam: scores.is_positive(Head::Spam),
         language: annotated.language.to_string(),
     }
+}
+
+/// Notes on the times of a meeting whether they come from somebody whom the person knows.
+fn with_acquaintance(mut tasks: Vec<ExtractedTask>, is_known: bool) -> Vec<ExtractedTask> {
+    tasks.iter_mut().filter_map(|task| task.asked_times.as_mut()).for_each(|asked| asked.is_by_acquaintance = is_known);
+    tasks
 }
 
 struct ReadingOutcome {
@@ -155,7 +162,7 @@ fn decide_outcome(
         MailCategory::WithoutTask(no_task, reason) => {
             ReadingOutcome::without_task(no_task, reason, highest_request_score(annotated, 0.0))
         }
-        MailCategory::Alert => read_alert(mail, annotated),
+        MailCategory::Alert => read_alert(mail, annotated, base),
         MailCategory::Service => read_service(mail, annotated, base),
         MailCategory::Ordinary => read_ordinary_mail(mail, annotated, base, scores, context),
     };
@@ -205,7 +212,7 @@ fn read_unread_language(mail: &Mail, annotated: &AnnotatedMail<'_>, context: &Re
     ReadingOutcome::with_tasks(vec![task], why, THRESHOLD)
 }
 
-fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
+fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> ReadingOutcome {
     let told = annotated.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
     let evidence = told
         .or_else(|| annotated.first_sentence_with(Feature::Alert))
@@ -213,6 +220,13 @@ fn read_alert(mail: &Mail, annotated: &AnnotatedMail<'_>) -> ReadingOutcome {
     let writer = objective_writer(mail, annotated);
     let mut task = new_task(TaskKind::Alert, mail, evidence);
     task.objective = writer.fill(Template::Alert, evidence);
+    // "Please update your card by the 20th": what is to be done says more than that something is wrong.
+    if let Some(act) = service::find_act(annotated, base).filter(|act| act.asks_outright())
+        && let Some(due) = act.due_date(base)
+    {
+        task.objective = plan_task(act, true, mail, annotated, base).objective;
+        set_due_date_and_steps(&mut task, Some(due.clone()), mail);
+    }
     if let Some(money) =
         annotated.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
     {
@@ -292,6 +306,16 @@ fn read_implied_request(
         || annotated.has(Feature::NoAction)
         || annotated.is_one_sentence()
         || annotated.order_to_program().is_some()
+    {
+        return None;
+    }
+    // What is asked of somebody else is all that is asked.
+    if annotated.sentences.iter().any(|scored| scored.asks() && annotated.asks_others(scored)) {
+        return None;
+    }
+    // What a firm says to everybody is all that it asks.
+    if annotated.is_from_service()
+        && annotated.sentences.iter().any(|scored| scored.asks() && annotated.is_courtesy(scored))
     {
         return None;
     }

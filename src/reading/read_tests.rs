@@ -3,7 +3,7 @@
 use chrono::{NaiveTime, Weekday};
 
 use super::read::{ReadContext, read};
-use crate::model::{Address, Mail, Me};
+use crate::model::{Address, Mail, Me, Reading};
 use crate::reading::sentence::score::THRESHOLD;
 
 pub(super) fn me() -> Me {
@@ -40,17 +40,20 @@ pub(super) fn mail(from: &str, to: &str, subject: &str, text: &str) -> Mail {
 }
 
 pub(super) fn check(mail: &Mail, expected: &[&str]) {
-    let me = me();
-    let now = "2026-06-16T09:00:00Z".parse().unwrap();
-    let reading = read(
-        mail,
-        &ReadContext { me: &me, now, known_contact: false, thread_mine: false, second_reading: &[], is_genuine: false },
-    );
+    let reading = read_of(mail);
     let tasks = reading.tasks.iter().map(|task| format!("{}: {}", task.kind, task.objective));
     let got: Vec<_> = tasks.chain(reading.no_task.map(|no_task| no_task.to_string())).collect();
     assert_eq!(got, expected, "{} {}", reading.reason, mail.text);
     assert_eq!(reading.tasks.is_empty(), reading.no_task.is_some());
     assert_eq!(reading.score >= THRESHOLD, reading.no_task.is_none());
+}
+
+/// What is read in a mail by somebody who knows nobody.
+pub(super) fn read_of(mail: &Mail) -> Reading {
+    let (me, now) = (me(), "2026-06-16T09:00:00Z".parse().unwrap());
+    let context =
+        ReadContext { me: &me, now, known_contact: false, thread_mine: false, second_reading: &[], is_genuine: false };
+    read(mail, &context)
 }
 
 const DANA: &str = "dana@acme.example";
@@ -246,4 +249,64 @@ proptest::proptest! {
         }
         assert!((0.0..=1.0).contains(&reading.urgency) && (0.0..=1.0).contains(&reading.score));
     }
+}
+
+#[test]
+fn what_a_firm_says_to_everybody_is_no_task() {
+    let from = |text: &str| Mail {
+        from: Address { name: Some("Mill Road Surgery".into()), addr: "desk@millroadsurgery.example".into() },
+        ..mail(DANA, YOU, "Your appointment", text)
+    };
+    for text in [
+        "This is a reminder of your appointment on Friday at 8:40. Please call us if you cannot come.",
+        "How was your visit? Please take two minutes and rate your visit.",
+    ] {
+        let mail = from(text);
+        let reading = read_of(&mail);
+        assert!(reading.tasks.is_empty(), "{text} {:?}", reading.tasks);
+    }
+    let asked = from("Your appointment has to be moved. Please call us by Thursday to choose another day.");
+    assert_eq!(read_of(&asked).tasks.len(), 1);
+}
+
+#[test]
+fn an_alert_names_what_to_do_and_by_when() {
+    let text = "We could not take the payment for your account. Please update your card by 20 June.";
+    let reading = read_of(&mail("noreply@cloudcal.example", YOU, "Your payment failed", text));
+    let tasks: Vec<_> = reading.tasks.iter().map(|task| (task.objective.as_str(), task.deadline.as_deref())).collect();
+    assert!(
+        matches!(tasks[..], [(objective, Some("2026-06-20"))] if objective.starts_with("Update your card")),
+        "{tasks:?}"
+    );
+}
+
+#[test]
+fn where_the_writer_is_sets_no_limit() {
+    let text = "Mum sees the doctor on Friday at 10:15. Could you drive her? I am in Leeds until Saturday.";
+    let deadline = read_of(&mail(DANA, YOU, "Mum", text)).tasks.first().and_then(|task| task.deadline.clone());
+    assert!(deadline.as_deref().is_some_and(|it| it.starts_with("2026-06-19T")), "{deadline:?}");
+}
+
+#[test]
+fn another_reader_is_called_without_a_comma() {
+    let to = vec![address(YOU), Address { name: Some("Piotr Nowak".into()), addr: "piotr@home.example".into() }];
+    for text in ["And Piotr, please give the key back to the caretaker.", "Piotr please give the key back."] {
+        let mail =
+            Mail { to: to.clone(), ..mail(DANA, YOU, "Keys", &format!("Hi both,\n\nall is done here.\n{text}\n")) };
+        assert!(read_of(&mail).tasks.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn they_are_not_the_reader() {
+    let text = "Wenn du bis Ende der Woche bestellst, kommen sie noch in den Oktober rein.";
+    let tasks = read_of(&mail(DANA, YOU, "Fenster", text)).tasks;
+    assert!(tasks.iter().all(|task| !task.objective.contains("reinkommen")), "{tasks:?}");
+}
+
+#[test]
+fn a_bare_act_names_what_it_is_about() {
+    let text = "The letters to the auditors have been changed. Please look over.";
+    let objective = read_of(&mail(DANA, YOU, "", text)).tasks.first().map(|task| task.objective.clone());
+    assert!(objective.as_deref().is_some_and(|it| it.contains("letters")), "{objective:?}");
 }

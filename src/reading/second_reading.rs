@@ -4,7 +4,6 @@
 //! the same rules. The scores are given from outside, so that a run can record them and a replay need not ask again.
 
 use super::{
-    date::ReferenceTime,
     language::Language,
     learned::{MailScores, score_mail},
     mail::{
@@ -14,6 +13,7 @@ use super::{
     read::{ReadContext, annotate_mail, read, read_annotated},
     sentence::score::ScoredSentence,
 };
+use crate::date::ReferenceTime;
 use crate::model::{Mail, Reading, SentenceScores};
 
 /// Within this distance of the decision a sentence is in doubt.

@@ -3,11 +3,11 @@
 //! The program that reads and the script that trains must never see different things, so the script is only told.
 
 use super::{
-    date::ReferenceTime,
     learned::{Signal, emit_mail_cues, emit_sentence_signals, emit_word_signals},
     lexicon::Feature,
     read::ReadContext,
 };
+use crate::date::ReferenceTime;
 use crate::model::Mail;
 use crate::reading::{
     mail::annotated_mail::AnnotatedMail,

@@ -1,23 +1,13 @@
 //! How much a mail presses, and which of its tasks.
 
-use super::{
-    read::{ReadContext, read},
-    read_tests::{mail, me},
-};
-use crate::model::{Address, Facts, Mail, Reading};
+use super::read_tests::{mail, read_of};
+use crate::model::{Address, Facts, Mail};
 use crate::reading::task::facts::{Relation, collect_facts};
 
 const YOU: &str = "you@home.example";
 
-fn read_it(mail: &Mail) -> Reading {
-    let (me, now) = (me(), "2026-06-16T09:00:00Z".parse().unwrap());
-    let context =
-        ReadContext { me: &me, now, known_contact: false, thread_mine: false, second_reading: &[], is_genuine: false };
-    read(mail, &context)
-}
-
 fn facts_of(mail: &Mail) -> Vec<Facts> {
-    let reading = read_it(mail);
+    let reading = read_of(mail);
     let about = collect_facts(mail, &reading, "mail", &Relation::default());
     reading.tasks.iter().map(|task| about.for_task(task)).collect()
 }
@@ -43,7 +33,7 @@ fn a_service_has_no_day_to_save() {
 
 #[test]
 fn what_holds_from_now_on_is_in_no_hurry() {
-    let urgency = |text: &str| read_it(&mail("dana@acme.example", YOU, "Process update", text)).urgency;
+    let urgency = |text: &str| read_of(&mail("dana@acme.example", YOU, "Process update", text)).urgency;
     let asks = "Please pass it on to your leads.";
     let (stated, wanted) =
         (format!("Effective immediately, cases go to tier two. {asks}"), format!("We need this immediately. {asks}"));
@@ -57,7 +47,7 @@ fn a_limit_may_point_at_the_day_before_it() {
         ("Das Fest ist am 9. Juli. Schaffst du das bis dahin? Was würde es kosten?", "2026-07-09"),
         ("האירוע ביום חמישי, 9.7. אפשר לקבל את זה עד אז? כמה זה עולה?", "2026-07-09"),
     ] {
-        let reading = read_it(&mail("dana@acme.example", YOU, "Bowls", text));
+        let reading = read_of(&mail("dana@acme.example", YOU, "Bowls", text));
         let deadlines: Vec<_> = reading.tasks.iter().map(|task| task.deadline.as_deref()).collect();
         assert!(!deadlines.is_empty() && deadlines.iter().all(|it| *it == Some(expected)), "{text} {deadlines:?}");
     }
@@ -67,7 +57,28 @@ fn a_limit_may_point_at_the_day_before_it() {
 fn what_happens_otherwise_is_no_task_of_its_own() {
     let text = "Your training must be completed no later than June 30. Failure to complete it by the deadline will \
                 restrict your system access.";
-    let reading = read_it(&mail("learning@acme.example", YOU, "Training", text));
+    let reading = read_of(&mail("learning@acme.example", YOU, "Training", text));
     assert_eq!(reading.tasks.len(), 1, "{:?}", reading.tasks);
     assert_eq!(reading.tasks[0].deadline.as_deref(), Some("2026-06-30"));
+}
+
+#[test]
+fn a_loss_presses_and_a_courtesy_does_not() {
+    for (text, presses) in [
+        ("Please send the form by Friday, otherwise the grant has to be repaid.", true),
+        ("Bitte den Nachweis bis Freitag schicken, sonst müssen wir den Betrieb untersagen.", true),
+        ("נא להחזיר את הטופס עד יום חמישי, אחרת הפוליסה תבוטל.", true),
+        ("Please send the form by Friday, otherwise all is well here.", false),
+        ("Bitte den Nachweis bis Freitag schicken, sonst ist alles gut.", false),
+    ] {
+        let urgency = read_of(&mail("dana@acme.example", YOU, "The form", text)).urgency;
+        assert_eq!(urgency >= 0.9, presses, "{text} {urgency}");
+    }
+}
+
+#[test]
+fn work_for_the_same_day_presses_on_its_day() {
+    let urgency = |text: &str| read_of(&mail("dana@acme.example", YOU, "The list", text)).urgency;
+    assert!(urgency("Please send me the list today by 16:00.") >= 0.5);
+    assert!(urgency("Please send me the list by 10 July.") < 0.5);
 }

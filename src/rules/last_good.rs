@@ -121,6 +121,7 @@ impl LastGoodFile {
 /// Returns the shipped rules. A test checks that they parse; a set without rules would still rank everything low.
 pub(super) fn shipped_rules() -> RuleSet {
     let empty = || RuleSet {
+        act_rules: Vec::new(),
         rules: Vec::new(),
         task_rules: Vec::new(),
         default: Priority::Low,

@@ -37,7 +37,7 @@ pub use ranking::{
 };
 pub use watch::{CurrentRules, RulesWatch, is_cut_off, keep_as_last_good, load};
 
-use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
+use crate::model::{Facts, Instant, MatchedAct, Priority, RuleAct, ids::sha256_hex};
 use grammar::{condition::Condition, field::FactsView, parse};
 use ranking::precedence::{DecidedLevel, RuleOutcome, apply_precedence};
 
@@ -49,6 +49,8 @@ pub const BUILT_IN: &str = include_str!("../../rules/priority.yml");
 pub struct RuleSet {
     /// The hand-written rules first, then the learned ones, each in the order of the file.
     rules: Vec<Rule>,
+    /// What the hand-written rules do to mail, in the order of the file.
+    act_rules: Vec<ActRule>,
     /// Learned entries which say that a mail is a task or is none, whatever reading it says.
     task_rules: Vec<TaskRule>,
     default: Priority,
@@ -67,6 +69,15 @@ struct Rule {
     condition: Condition,
     outcome: RuleOutcome,
     /// Whether the condition asks for the sender anywhere, so that the rule counts only for a verified one.
+    uses_sender: bool,
+}
+
+/// What a hand-written rule does to every mail that matches it.
+#[derive(Debug, Clone)]
+struct ActRule {
+    name: String,
+    condition: Condition,
+    acts: Vec<RuleAct>,
     uses_sender: bool,
 }
 
@@ -124,7 +135,12 @@ impl RuleSet {
 
     /// Returns the number of rules, learned ones included.
     pub fn len(&self) -> usize {
-        self.rules.len() + self.task_rules.len()
+        self.rules.len() + self.task_rules.len() + self.only_acting().count()
+    }
+
+    /// Returns the rules that act on mail and give no level.
+    fn only_acting(&self) -> impl Iterator<Item = &ActRule> {
+        self.act_rules.iter().filter(|acting| self.rules.iter().all(|rule| rule.name != acting.name))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -157,6 +173,35 @@ impl RuleSet {
         let view = FactsView::new(facts, now);
         let found = self.task_rules.iter().rev().find(|teaching| teaching.matches(facts, &view))?;
         Some(TaskRuleMatch { opens: found.opens, entry: found.name.clone(), why: found.why.clone() })
+    }
+
+    /// Returns whether any rule acts on mail.
+    pub fn has_acts(&self) -> bool {
+        !self.act_rules.is_empty()
+    }
+
+    /// Returns the labels that rules name, each with its rule.
+    pub fn named_labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let acts = self.act_rules.iter().flat_map(|rule| rule.acts.iter().map(|act| (rule.name.as_str(), act)));
+        acts.filter_map(|(rule, act)| match act {
+            RuleAct::Label { label } => Some((rule, label.as_str())),
+            RuleAct::Archive => None,
+        })
+    }
+
+    /// Returns what the rules do to a mail with these facts, each act once, labels first.
+    pub fn matching_acts(&self, facts: &Facts, now: Instant) -> Vec<MatchedAct> {
+        let view = FactsView::new(facts, now);
+        let matching = self
+            .act_rules
+            .iter()
+            .filter(|rule| (facts.sender_verified || !rule.uses_sender) && rule.condition.holds(&view));
+        let acts = matching.flat_map(|rule| rule.acts.iter().map(|act| (act, rule.name.as_str())));
+        let mut acts: Vec<MatchedAct> =
+            acts.map(|(act, rule)| MatchedAct { act: act.clone(), rule: rule.to_owned() }).collect();
+        acts.sort_by(|a, b| a.act.cmp(&b.act));
+        acts.dedup_by(|a, b| a.act == b.act);
+        acts
     }
 
     /// Returns the bytes of the text between the marker lines; none for a file without them.

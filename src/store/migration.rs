@@ -33,7 +33,10 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0018_words", include_str!("../../migrations/0018_words.sql")),
     ("0019_warnings", include_str!("../../migrations/0019_warnings.sql")),
     ("0020_drafts", include_str!("../../migrations/0020_drafts.sql")),
+    ("0021_held_times", include_str!("../../migrations/0021_held_times.sql")),
+    ("0022_rule_effects", include_str!("../../migrations/0022_rule_effects.sql")),
     ("0023_plans", include_str!("../../migrations/0023_plans.sql")),
+    ("0027_clients", include_str!("../../migrations/0027_clients.sql")),
 ];
 
 /// Migrates the database to the newest schema. Before each step on a database with content, a copy goes to `backups`.

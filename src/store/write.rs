@@ -62,8 +62,8 @@ pub enum Write {
     },
     /// Moves an effect of the outbox to another state, if it is still in the expected one.
     MoveAction(Box<ActionMove>),
-    /// Adds a task by hand, or applies a person's edit of a task.
-    EditTask(Box<TaskEdit>),
+    /// Adds a task by hand, or applies edits of one task in their order: all of them, or none.
+    EditTask(Vec<TaskEdit>),
     /// Changes the priority of an open task because of new rules or a new day.
     Rerank(Box<Rerank>),
     /// Overrules what was made of a mail, or mutes its sender.
@@ -335,7 +335,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::OpenRequest(new), PreparedWrite::Run(state)) => task::edit::open_request(session, new, state),
         (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
         (Write::MoveAction(action), _) => outbox::advance(session, action),
-        (Write::EditTask(edit), _) => return task::edit::edit_task(session, edit).map(Receipt::Task),
+        (Write::EditTask(edits), _) => return task::edit::edit_task(session, edits).map(Receipt::Task),
         (Write::Rerank(rerank), _) => task::edit::rerank(session, rerank),
         (Write::EditMail(edit), _) => return ledger::edit_mail(session, edit).map(Receipt::Runs),
         (Write::DecideItem(decision), _) => return decision::decide_item(session, decision).map(Receipt::Runs),

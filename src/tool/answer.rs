@@ -65,6 +65,6 @@ pub fn say_when(task: &Task, facts: &Facts, me: &Me, now: Instant) -> Option<Str
     Some(wording.phrase("when").replace("{date}", &format_date(me, due, form)))
 }
 
-fn format_date(me: &Me, at: Instant, form: &str) -> String {
+pub(super) fn format_date(me: &Me, at: Instant, form: &str) -> String {
     at.utc().with_timezone(&me.time_zone).format(form).to_string()
 }

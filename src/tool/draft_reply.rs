@@ -1,16 +1,16 @@
 //! `draft_reply`: a draft of an answer, in the language of the mail, where there is something true and useful to say.
 
-use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::{
     ReplyWording, Tool, ToolError, ToolInput, ToolOutcome,
     answer::{KnownAnswer, find_answer, has_answer},
     letter::{LetterWording, Tone, begin_letter, complete_letter, find_tone, signature},
-    message::{OutgoingMessage, format_time_span, missing_address_outcome, reply_subject},
+    meeting_time::{format_span, proposed_times, taken_reason},
+    message::{OutgoingMessage, missing_address_outcome, reply_subject},
 };
 use crate::model::{
-    Address, Effect, Mail, Me, Task,
+    Address, Effect, Mail, Me, MeetingAnswer, Task,
     action::{Argument, Origin},
     ids::sha256_hex,
     task::{ANSWER_MAIL, SEND_REPLY},
@@ -33,8 +33,9 @@ impl Tool for DraftReply {
         "draft_reply"
     }
 
-    fn accepts_wording(&self) -> bool {
-        true
+    /// A model does not know why a time is declined.
+    fn accepts_wording(&self, task: &Task) -> bool {
+        proposed_times(task).is_none_or(|(answer, _)| answer.fixes_time())
     }
 
     fn writes_letter(&self, task: &Task) -> bool {
@@ -104,11 +105,21 @@ pub(super) fn template_answer(input: &ToolInput<'_>, mail: &Mail) -> Option<Know
     Some(KnownAnswer { text: complete_letter(input, &tone, &known.text), ..known })
 }
 
+/// Returns the words of an answer about the time of a meeting.
 fn proposed_slots(input: &ToolInput<'_>, tone: &Tone) -> Option<KnownAnswer> {
-    let slots = proposed_slot_lines(input);
-    let phrase = LetterWording::of(&input.facts.language).phrase_for("slots", tone.is_familiar);
-    let text = format!("{}\n\n{}", begin_letter(tone, phrase), slots.join("\n"));
-    (!slots.is_empty()).then(|| worded_answer(text))
+    let (answer, _) = proposed_times(input.task)?;
+    Some(worded_answer(meeting_words(input, tone, answer, &proposed_slot_lines(input))))
+}
+
+/// Returns the sentence that goes with the times of a meeting, and the times.
+pub(super) fn meeting_words(input: &ToolInput<'_>, tone: &Tone, answer: MeetingAnswer, lines: &[String]) -> String {
+    let name = match answer {
+        MeetingAnswer::Offer => "slots",
+        MeetingAnswer::Propose if taken_reason(input.task) == Some("outside_hours") => "propose_outside_hours",
+        answer => answer.as_str(),
+    };
+    let phrase = LetterWording::of(&input.facts.language).phrase_for(name, tone.is_familiar);
+    format!("{}\n\n{}", begin_letter(tone, phrase), lines.join("\n"))
 }
 
 const fn worded_answer(text: String) -> KnownAnswer {
@@ -124,12 +135,8 @@ fn model_worded_body(input: &ToolInput<'_>, words: &ReplyWording) -> String {
 
 /// Returns the times that an earlier step found, one line each.
 fn proposed_slot_lines(input: &ToolInput<'_>) -> Vec<String> {
-    let output = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
-    let slots = output.and_then(|output| output.get("slots")).and_then(Value::as_array);
-    let line = |slot: &Value| {
-        let start = DateTime::parse_from_rfc3339(slot.get("start")?.as_str()?).ok()?;
-        let end = DateTime::parse_from_rfc3339(slot.get("end")?.as_str()?).ok()?;
-        Some(format!("- {}", format_time_span(input, &start, &end)))
-    };
-    slots.map(|slots| slots.iter().filter_map(line).collect()).unwrap_or_default()
+    let Some((answer, spans)) = proposed_times(input.task) else { return Vec::new() };
+    let is_list = answer == MeetingAnswer::Offer || !answer.fixes_time();
+    let bullet = if is_list { "- " } else { "" };
+    spans.iter().map(|span| format!("{bullet}{}", format_span(input, *span))).collect()
 }

@@ -1,29 +1,33 @@
 //! `send_calendar_invite` and `answer_invitation`: messages with calendar parts as RFC 5545 and RFC 5546 define them.
 
-use chrono::{DateTime, Duration, Utc};
 use serde_json::{Value, json};
 
 use super::{
-    Tool, ToolError, ToolInput, ToolOutcome,
-    draft_reply::{mail_to_answer, reply_recipients},
+    MeetingSpan, Tool, ToolError, ToolInput, ToolOutcome,
+    draft_reply::{mail_to_answer, meeting_words, reply_recipients},
+    letter::find_tone,
+    meeting_time::{format_span, proposed_times},
     message::{
-        OutgoingMessage, add_greeting_and_closing, format_time_span, missing_address_outcome, own_domain,
-        reply_subject, strip_reply_prefixes,
+        OutgoingMessage, add_greeting_and_closing, missing_address_outcome, own_domain, reply_subject,
+        strip_reply_prefixes,
     },
     propose_time_slots::CALENDAR,
     send::{earlier_draft, instruction, request_send},
 };
 use crate::{
-    icalendar::{escape_text, format_utc, quote_parameter, render_calendar},
+    date::{check_times_agree, follow_text, names_any_time},
+    icalendar::{EventTimes, escape_text, format_utc, quote_parameter, render_calendar},
     model::{
-        ActionId, Address, Effect,
+        ActionId, Address, Effect, Instant, InvitationAnswer, Mail, MeetingAnswer,
         action::{Argument, Origin, SendKind},
         mail::Invite,
+        task::{ANSWER, PROPOSE_TIME_SLOTS, SEND_REPLY},
     },
     source::{CalendarEvent, CalendarLookup},
 };
 
-/// Requests an invitation to the first time that `propose_time_slots` found. A person must always approve it.
+/// Requests an invitation to the time that `propose_time_slots` found. A person must always approve it. Where that has only
+/// found alternatives, nobody is invited: they are offered in a reply.
 pub(super) struct SendCalendarInvite;
 
 impl Tool for SendCalendarInvite {
@@ -36,16 +40,23 @@ impl Tool for SendCalendarInvite {
             return Ok(yours);
         }
         let mail = mail_to_answer(input)?;
-        let (start, end) =
-            first_proposed_slot(input).ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
+        let (answer, spans) =
+            proposed_times(input.task).ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
+        if !answer.fixes_time() && instruction(input).is_none() {
+            return Ok(ToolOutcome::ReplacedBy { steps: &["send_calendar_invite"], step: SEND_REPLY });
+        }
+        let proposed = *spans.first().ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
+        let (span, words) = self.time_and_words(input, mail, answer, proposed)?;
         let to = reply_recipients(mail);
+        let (subject, title) = subject_and_title(input, mail, span);
         let mut lines = vec![
             format!("UID:{}", uid(input)),
             "SEQUENCE:0".into(),
             format!("DTSTAMP:{}", format_utc(input.now.utc())),
-            format!("DTSTART:{}", format_utc(start)),
-            format!("DTEND:{}", format_utc(end)),
-            format!("SUMMARY:{}", escape_text(strip_reply_prefixes(&mail.subject))),
+            format!("DTSTART:{}", format_utc(span.start.utc())),
+            format!("DTEND:{}", format_utc(span.end.utc())),
+            format!("{}:{}", EventTimes::ZONE, input.me.time_zone),
+            format!("SUMMARY:{}", escape_text(&title)),
             format!("ORGANIZER;CN={}:mailto:{}", quote_parameter(input.me.default_signature(input.own)), input.own),
         ];
         lines.extend(to.iter().map(|to| {
@@ -55,12 +66,8 @@ impl Tool for SendCalendarInvite {
                 to.addr
             )
         }));
-        let zone = input.me.time_zone;
-        let time = format_time_span(input, &start.with_timezone(&zone), &end.with_timezone(&zone));
-        let words = instruction(input)
-            .map_or_else(|| format!("{}\n{time}", strip_reply_prefixes(&mail.subject)), str::to_owned);
         let outgoing = OutgoingMessage {
-            subject: reply_subject(&mail.subject),
+            subject,
             body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             to,
             in_reply_to: Some(mail),
@@ -68,7 +75,13 @@ impl Tool for SendCalendarInvite {
         };
         let replaces = earlier_draft(input);
         let effect = Effect::Send { kind: SendKind::Invite, message: outgoing.compose(input)?, replaces };
-        Ok(request_send(effect, &ARGUMENTS))
+        let mut outcome = request_send(effect, &ARGUMENTS);
+        if let ToolOutcome::Effect(requested) = &mut outcome
+            && let Some(output) = requested.output.as_object_mut()
+        {
+            output.insert("event".into(), json!(span));
+        }
+        Ok(outcome)
     }
 }
 
@@ -79,7 +92,7 @@ const ARGUMENTS: [(&str, Origin); 3] =
 /// Returns the UID of the event. Where the event will also stand in a Google calendar, it is the one that Google gives
 /// it, so that answers to the invitation find the event there.
 fn uid(input: &ToolInput<'_>) -> String {
-    let proposed = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
+    let proposed = input.task.tool_output.as_ref().and_then(|output| output.get(PROPOSE_TIME_SLOTS));
     let entered = proposed.is_some_and(|proposed| proposed.get(CALENDAR).is_some());
     match input.idempotency_key.parse::<ActionId>() {
         Ok(action) if entered => format!("{}@google.com", action.event_id()),
@@ -87,25 +100,48 @@ fn uid(input: &ToolInput<'_>) -> String {
     }
 }
 
-/// Returns the first time that an earlier step found.
-fn first_proposed_slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
-    let output = input.task.tool_output.as_ref()?.get("propose_time_slots")?;
-    let first = output.get("slots")?.as_array()?.first()?;
-    let time = |key: &str| Some(DateTime::parse_from_rfc3339(first.get(key)?.as_str()?).ok()?.to_utc());
-    let start = time("start")?;
-    Some((start, time("end").unwrap_or(start + Duration::minutes(30))))
+impl SendCalendarInvite {
+    /// Returns when the meeting is, and the words of the invitation. What the person told the agent to write counts: a
+    /// time in it moves the meeting, and one that is not certain is refused.
+    fn time_and_words(
+        &self,
+        input: &ToolInput<'_>,
+        mail: &Mail,
+        answer: MeetingAnswer,
+        proposed: MeetingSpan,
+    ) -> Result<(MeetingSpan, String), ToolError> {
+        let Some(words) = instruction(input) else {
+            let tone = find_tone(input, mail.from.name.as_deref());
+            let answer = if answer == MeetingAnswer::Offer { MeetingAnswer::Suggest } else { answer };
+            return Ok((proposed, meeting_words(input, &tone, answer, &[format_span(input, proposed)])));
+        };
+        let moved = follow_text("", words, input.me.time_zone, input.now, (proposed.start, proposed.end));
+        let moved = moved.map_err(ToolError)?.map(|(start, end)| MeetingSpan { start, end });
+        let span = moved.unwrap_or(proposed);
+        let names_time = names_any_time(words, input.me.time_zone, input.now);
+        let words = if names_time { words.to_owned() } else { format!("{words}\n\n{}", format_span(input, span)) };
+        Ok((span, words))
+    }
+}
+
+/// Returns the subject of the invitation and the title of its event. A subject that names a time is no title, and one that
+/// names another time than the event's gives way to the names of those who meet.
+fn subject_and_title(input: &ToolInput<'_>, mail: &Mail, span: MeetingSpan) -> (String, String) {
+    let zone = input.me.time_zone;
+    let title = strip_reply_prefixes(&mail.subject);
+    if !names_any_time(title, zone, input.now) {
+        return (reply_subject(&mail.subject), title.to_owned());
+    }
+    let agrees = |text: &str| check_times_agree(text, zone, input.now, (span.start, span.end)).is_ok();
+    let own = input.me.default_signature(input.own);
+    let people = format!("{} / {own}", mail.from.label());
+    // A name is what its bearer says it is.
+    let people = if names_any_time(&people, zone, input.now) { own.to_owned() } else { people };
+    (if agrees(title) { reply_subject(&mail.subject) } else { people.clone() }, people)
 }
 
 /// Requests the answer to the invitation in the mail, addressed to its organizer.
 pub(super) struct AnswerInvitation;
-
-/// The answers to an invitation: the status in the calendar part, its word in the message, and the words a person may
-/// use for it. A refusal comes first, so that "no, I cannot accept" declines.
-const ANSWERS: [(&str, &str, &[&str]); 3] = [
-    ("DECLINED", "Declined", &["decline", "declined", "no", "לא", "מסרב", "מסרבת", "לדחות"]),
-    ("TENTATIVE", "Tentatively accepted", &["tentative", "tentatively", "maybe", "perhaps", "אולי"]),
-    ("ACCEPTED", "Accepted", &["accept", "accepted", "yes", "כן", "מאשר", "מאשרת", "לאשר"]),
-];
 
 impl Tool for AnswerInvitation {
     fn name(&self) -> &'static str {
@@ -123,7 +159,7 @@ impl Tool for AnswerInvitation {
         let mail = mail_to_answer(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
         let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
-        let (status, word) = choose_answer(input)?;
+        let (status, word) = choose_answer(input);
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
         let name = input.me.default_signature(input.own);
         let mut lines = vec![
@@ -133,13 +169,16 @@ impl Tool for AnswerInvitation {
             format!("ORGANIZER:mailto:{organizer}"),
             format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", quote_parameter(name), input.own),
             format!("SUMMARY:{}", escape_text(&invite.summary)),
+            format!("{}:{}", EventTimes::ZONE, input.me.time_zone),
         ];
         lines.extend(invite.start.map(|start| format!("DTSTART:{}", format_utc(start.utc()))));
         lines.extend(invite.end.map(|end| format!("DTEND:{}", format_utc(end.utc()))));
+        let answer = answer_words(input, invite, word);
+        let words = instruction(input).map_or_else(|| answer.clone(), |words| format!("{answer}\n\n{words}"));
         let outgoing = OutgoingMessage {
             to: vec![Address { name: None, addr: organizer.to_ascii_lowercase() }],
             subject: format!("{word}: {}", invite.summary),
-            body: add_greeting_and_closing(input, mail.from.name.as_deref(), &format!("{word}: {}", invite.summary)),
+            body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             in_reply_to: Some(mail),
             calendar: Some(("REPLY", render_calendar("REPLY", &lines))),
         };
@@ -148,9 +187,21 @@ impl Tool for AnswerInvitation {
         if let ToolOutcome::Effect(requested) = &mut outcome
             && let Some(output) = requested.output.as_object_mut()
         {
+            output.insert("answer".into(), status.into());
             output.insert("invitation".into(), invitation_details(invite, &organizer, input.in_calendar));
         }
         Ok(outcome)
+    }
+}
+
+/// Returns the answer in words, with the time of the event, if it is one.
+fn answer_words(input: &ToolInput<'_>, invite: &Invite, word: &str) -> String {
+    let answer = format!("{word}: {}", invite.summary);
+    // A whole day has no hours, and a series has many days.
+    let is_plain = |(start, end): &(Instant, Instant)| start < end && start.hours_until(*end) < 24.0 && !invite.recurs;
+    match invite.start.zip(invite.end).filter(is_plain) {
+        Some((start, end)) => format!("{answer}\n\n{}", format_span(input, MeetingSpan { start, end })),
+        None => answer,
     }
 }
 
@@ -179,13 +230,11 @@ fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &CalendarLo
 }
 
 /// Returns the status and word of the answer: yes, unless the person said otherwise. They are asked before it is sent.
-fn choose_answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolError> {
-    let Some(words) = instruction(input) else { return Ok(("ACCEPTED", "Accepted")) };
-    let words = words.to_lowercase();
-    let said = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
-    ANSWERS
-        .iter()
-        .find(|(_, _, known)| said(known))
-        .map(|(status, word, _)| (*status, *word))
-        .ok_or_else(|| ToolError("say accept, decline or maybe".into()))
+fn choose_answer(input: &ToolInput<'_>) -> (&'static str, &'static str) {
+    let chosen = input.task.context.more.get(ANSWER).and_then(Value::as_str).and_then(|answer| answer.parse().ok());
+    match chosen.unwrap_or(InvitationAnswer::Accepted) {
+        InvitationAnswer::Accepted => ("ACCEPTED", "Accepted"),
+        InvitationAnswer::Tentative => ("TENTATIVE", "Tentatively accepted"),
+        InvitationAnswer::Declined => ("DECLINED", "Declined"),
+    }
 }

@@ -1,17 +1,15 @@
 //! Composing a message. Every byte is fixed here, once: the same input gives the same bytes, so that a digest of them
 //! can be approved and a retry composes the same message.
 
-use chrono::DateTime;
 use mail_builder::{
     MessageBuilder,
     headers::{HeaderType, address::Address as Mailbox, content_type::ContentType, raw::Raw, text::Text},
     mime::MimePart,
 };
-use mail_parser::MimeHeaders as _;
 
 pub(super) use super::letter::add_greeting_and_closing;
 use super::{ToolError, ToolInput, ToolOutcome};
-use crate::model::{Address, Attachment, Instant, Mail, action::ComposedMessage, ids::sha256_hex};
+use crate::model::{Address, Attachment, Mail, action::ComposedMessage, ids::sha256_hex};
 
 /// What a message says. Sender, date and ids follow from the input.
 pub(super) struct OutgoingMessage<'a> {
@@ -28,11 +26,11 @@ pub(super) struct OutgoingMessage<'a> {
 pub(super) const INVITE_FILE: &str = "invite.ics";
 
 /// Returns an address for a header field. Without a name it has no empty quotes in front of it.
-fn header_address(name: &str, addr: &str) -> Mailbox<'static> {
+pub(super) fn header_address(name: &str, addr: &str) -> Mailbox<'static> {
     Mailbox::new_address(Some(name.to_owned()).filter(|name| !name.is_empty()), addr.to_owned())
 }
 
-fn header_addresses(people: &[Address]) -> Mailbox<'static> {
+pub(super) fn header_addresses(people: &[Address]) -> Mailbox<'static> {
     Mailbox::new_list(
         people.iter().map(|one| header_address(one.name.as_deref().unwrap_or_default(), &one.addr)).collect(),
     )
@@ -60,12 +58,7 @@ impl OutgoingMessage<'_> {
         let (builder, attachments) = match self.calendar {
             None => (builder.text_body(self.body.clone()), Vec::new()),
             Some((method, text)) => {
-                let shown = Attachment {
-                    name: INVITE_FILE.into(),
-                    content_type: "text/calendar".into(),
-                    size: text.len() as u64,
-                    sha256: sha256_hex(text.as_bytes()),
-                };
+                let shown = calendar_attachment(&text);
                 (builder.body(body_with_calendar(input.idempotency_key, &self.body, method, text)), vec![shown])
             }
         };
@@ -81,7 +74,7 @@ const WORD_BYTES: usize = 20;
 
 /// Returns a subject as a header field. A subject that looks encoded is encoded itself; written as it is, a reader
 /// would decode it into something else than was shown.
-fn subject_field(subject: &str) -> HeaderType<'static> {
+pub(super) fn subject_field(subject: &str) -> HeaderType<'static> {
     if !subject.contains("=?") {
         return Text::new(subject.to_owned()).into();
     }
@@ -101,9 +94,19 @@ fn subject_field(subject: &str) -> HeaderType<'static> {
     Raw::new(words.iter().map(|word| format!("=?utf-8?Q?{word}?=")).collect::<Vec<_>>().join(" ")).into()
 }
 
+/// Returns a calendar part as it is shown to a person.
+pub(super) fn calendar_attachment(text: &str) -> Attachment {
+    Attachment {
+        name: INVITE_FILE.into(),
+        content_type: "text/calendar".into(),
+        size: text.len() as u64,
+        sha256: sha256_hex(text.as_bytes()),
+    }
+}
+
 /// Returns a body of a text and a calendar part. The boundary is derived from the idempotency key, so that it is always
 /// the same.
-fn body_with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
+pub(super) fn body_with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
     let mixed = ContentType::new("multipart/mixed").attribute("boundary", format!("=_{token}"));
     let kind = ContentType::new("text/calendar").attribute("charset", "utf-8").attribute("method", method);
     let invite = MimePart::new(kind, calendar.into_bytes()).attachment(INVITE_FILE);
@@ -134,68 +137,9 @@ pub(super) fn strip_reply_prefixes(subject: &str) -> &str {
     topic
 }
 
-/// Returns a time from and to in the form of the mail's language.
-pub(super) fn format_time_span<Z: chrono::TimeZone>(
-    input: &ToolInput<'_>,
-    start: &DateTime<Z>,
-    end: &DateTime<Z>,
-) -> String
-where
-    Z::Offset: std::fmt::Display,
-{
-    // The names of days and months are English ones.
-    let day =
-        if matches!(input.facts.language.as_str(), "he" | "de") { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
-    format!("{}–{}", start.format(day), end.format("%H:%M (UTC%:z)"))
-}
-
 /// Leaves the step to the person while the configuration names no address of theirs. Nothing is sent in the name of
 /// somebody unknown: the address that a mail was written to is only its sender's claim.
 pub(super) fn missing_address_outcome(input: &ToolInput<'_>) -> Option<ToolOutcome> {
     let why = "your address is not known; set addresses of [me], or address of the [[account]], in adjutant.toml";
     input.me.addresses.is_empty().then(|| ToolOutcome::LeftToPerson(why.into()))
-}
-
-/// Returns the message with another subject and text, in a person's own words, and everything else as it was. The ids
-/// and the date are those of the new action.
-pub fn rewrite_message(
-    message: &ComposedMessage,
-    token: &str,
-    subject: &str,
-    text: &str,
-    now: Instant,
-) -> Result<ComposedMessage, ToolError> {
-    let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes());
-    let parsed = parsed.ok_or_else(|| ToolError("the message cannot be read".into()))?;
-    let from = parsed.from().and_then(|from| from.first());
-    let own = from.and_then(|from| from.address()).unwrap_or_default().to_owned();
-    let name = from.and_then(|from| from.name()).unwrap_or_default().to_owned();
-    let host = own.rsplit_once('@').map_or("localhost", |(_, host)| host).to_owned();
-    let mut builder = MessageBuilder::new()
-        .from(header_address(&name, &own))
-        .to(header_addresses(&message.to))
-        .header("Subject", subject_field(subject))
-        .date(now.utc().timestamp())
-        .message_id(format!("{token}@{host}"))
-        .header("X-Adjutant-Action", Raw::new(token.to_owned()));
-    if !message.cc.is_empty() {
-        builder = builder.cc(header_addresses(&message.cc));
-    }
-    for header in ["In-Reply-To", "References"] {
-        if let Some(value) = parsed.header_raw(header) {
-            builder = builder.header(header, Raw::new(value.trim().to_owned()));
-        }
-    }
-    let calendar = parsed.attachments().find(|part| part.content_type().is_some_and(|kind| kind.ctype() == "text"));
-    let builder = match calendar {
-        Some(part) => {
-            let calendar = String::from_utf8_lossy(part.contents()).into_owned();
-            let method = if calendar.contains("METHOD:REPLY") { "REPLY" } else { "REQUEST" };
-            builder.body(body_with_calendar(token, text, method, calendar))
-        }
-        None => builder.text_body(text.to_owned()),
-    };
-    let mime =
-        builder.write_to_string().map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
-    Ok(ComposedMessage { subject: subject.to_owned(), body: text.to_owned(), mime, ..message.clone() })
 }

@@ -12,23 +12,31 @@ mod invite;
 mod invoice_period;
 mod label;
 mod letter;
+mod meeting_time;
 mod message;
 mod parameter;
 mod propose_time_slots;
 mod record_invoice;
 pub mod remind;
+mod response_words;
+mod revision;
+mod reword;
 mod send;
+mod slot_search;
 mod summarise_thread;
 
 pub use answer::say_when;
-pub use message::rewrite_message;
+pub use meeting_time::MeetingSpan;
 pub use parameter::{ToolAccess, ToolParameter, check_arguments};
+pub use response_words::{decline_letter, is_finished_letter, place_line, time_suits};
+pub use revision::MessageRevision;
+pub use reword::{InvitationMove, edit_message, event_of, move_invitation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        ContextDoc, Effect, Facts, Instant, InvoiceRow, Mail, Me, Task,
+        ContextDoc, Effect, Facts, HeldTime, Instant, InvoiceRow, Mail, Me, Task,
         action::{Argument, Origin},
     },
     source::{Busy, CalendarLookup},
@@ -43,6 +51,8 @@ pub struct ToolInput<'a> {
     pub thread: &'a [ThreadMail],
     /// When the person is busy; only for tools that ask for it.
     pub busy_times: &'a BusyTimes,
+    /// The times that the person's other tasks hold; only for tools that ask for it.
+    pub held_times: &'a [HeldTime],
     /// What the calendar has under the UID of the invitation; only for tools that ask for it.
     pub in_calendar: &'a CalendarLookup,
     /// What the person wrote to the mail's sender before, newest first; only for tools that ask for it.
@@ -191,8 +201,8 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Returns for how many days ahead the tool needs to know when the person is busy.
-    fn busy_days_ahead(&self) -> Option<i64> {
+    /// Returns between which instants the tool needs to know when the person is free.
+    fn needs_free_times(&self, _task: &Task, _now: Instant) -> Option<(Instant, Instant)> {
         None
     }
 
@@ -206,8 +216,8 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Returns whether a model may word what the tool makes.
-    fn accepts_wording(&self) -> bool {
+    /// Returns whether a model may word what the tool makes for this task.
+    fn accepts_wording(&self, _task: &Task) -> bool {
         false
     }
 

@@ -79,6 +79,7 @@ pub(super) fn run_with(
         mail,
         thread: &thread,
         busy_times: &agenda,
+        held_times: &[],
         in_calendar: &CalendarLookup::NoCalendar,
         letters,
         wording: None,

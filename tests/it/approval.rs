@@ -279,7 +279,7 @@ async fn another_answer_is_written_and_shown() {
     works(&home).await;
     let shown = first(&app).await;
     assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Friday."));
-    answer_first(&app, DecisionKind::Respond, "On Saturday.").await.unwrap();
+    answer_first(&app, DecisionKind::Respond, "say: On Saturday.").await.unwrap();
     works(&home).await;
     let shown = first(&app).await;
     assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Saturday."));

@@ -323,10 +323,20 @@ fn reasons_instructions_and_second_thoughts() {
     pane.until("Nothing was decided.");
     pane.press("t");
     pane.until("What should it do instead?");
-    pane.press("Tell him Friday at five.\n");
+    pane.press("Tell him I am back on Friday.\n");
+    // What was understood is shown, and counts only when the person says so.
+    pane.until("Understood: the message says something else: “I am back on Friday.”");
+    pane.until("Do this?");
+    pane.press("\x1b");
+    pane.until("Nothing was decided.");
+    pane.press("t");
+    pane.until("What should it do instead?");
+    pane.press("Tell him it is Friday at five.\n");
+    pane.until("Do this?");
+    pane.press("\n");
     // The next try comes by itself, with the words and without the gap.
-    let shown = pane.until("Tell him Friday at five.");
-    assert!(shown.contains("tom@bakerand.example"), "{shown}");
+    let shown = pane.until("It is Friday at five.");
+    assert!(shown.contains("tom@bakerand.example") && !shown.contains("Tell him"), "{shown}");
     pane.press("r");
     pane.until("Why not?");
     pane.press("לא מתאים\n");

@@ -10,7 +10,7 @@ use std::{
 /// From the top to the bottom: a row may use only rows below it.
 const ROWS: &[&[&str]] = &[
     &["main"],
-    &["cli", "daemon"],
+    &["cli", "daemon", "mcp"],
     &["app"],
     &["ingest", "graph", "nightly", "assistant", "team"],
     &["reading", "planner"],
@@ -18,8 +18,8 @@ const ROWS: &[&[&str]] = &[
     &["rules", "tool", "llm", "source", "memory", "store", "witness"],
     &["approval"],
     &["policy", "followup"],
-    &["document", "icalendar"],
-    &["model", "clock", "failpoint", "regular_file", "durable_file", "tls"],
+    &["document", "icalendar", "date", "http_guard"],
+    &["model", "plain_text", "clock", "failpoint", "regular_file", "durable_file", "tls"],
 ];
 /// Arrows within a row, each with its reason.
 const BESIDE: &[(&str, &str, &str)] = &[
@@ -27,6 +27,7 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ("tool", "memory", "a tool may recall"),
     ("memory", "store", "the vectors live beside the tasks"),
     ("clock", "model", "the time it tells is an Instant"),
+    ("cli", "mcp", "`adjutant mcp` and `adjutant run` are the commands that serve clients"),
     ("cli", "daemon", "`adjutant run` is the command that starts the loops and prints what they tell"),
 ];
 /// Everyone else receives their own section.

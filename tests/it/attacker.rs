@@ -151,7 +151,7 @@ impl Attacker {
             action_id: ActionId::derive(self.now, &["a"]),
             account: AccountId::from("work"),
             user: UserId::from("me"),
-            task_id: TaskId::derive(self.now, &["t"]),
+            task_id: Some(TaskId::derive(self.now, &["t"])),
             step: "send_reply".into(),
             generation: 0,
             mail_id,

@@ -130,7 +130,7 @@ async fn live(home: &TestHome, nth: usize, act: &Act) {
     let app = home.app().await;
     let outcome = match act {
         Act::Add(priority) => {
-            let new = NewTask { objective: format!("Task {nth}"), priority: *priority, deadline: None };
+            let new = NewTask { objective: format!("Task {nth}"), priority: *priority, ..NewTask::default() };
             app.tasks().add(new).await.map(drop)
         }
         Act::Edit(number, wish) => edit(&app, &number.to_string(), wish).await,

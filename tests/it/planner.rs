@@ -110,6 +110,15 @@ async fn the_results_of_a_step_go_into_the_mail_of_the_next() {
     let body = action["effect"]["message"]["body"].as_str().unwrap();
     assert!(body.contains("Total: "), "{body}");
     assert_eq!(action["tool"], "send_mail");
+    // What the person approves is done in the plan's own run, and ends it.
+    let app = home.app().await;
+    let item = app.approvals().list().await.unwrap().remove(0);
+    app.approvals().approve(&item).await.unwrap();
+    app.worker().finish_runs().await.unwrap();
+    assert_eq!(statuses(&home), ["completed", "completed", "completed"]);
+    assert_eq!(home.sql("SELECT status FROM tasks ORDER BY task_id DESC LIMIT 1"), [["DONE"]]);
+    assert_eq!(home.sent().len(), 1);
+    home.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

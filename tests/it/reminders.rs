@@ -53,7 +53,7 @@ async fn an_hour_that_has_passed_today_is_meant_for_tomorrow() {
     home.once().await;
     let app = home.app().await;
     let objective = "remind me to feed the cat at 6am".into();
-    app.tasks().add(NewTask { objective, priority: None, deadline: None }).await.unwrap();
+    app.tasks().add(NewTask { objective, ..NewTask::default() }).await.unwrap();
     let due = home.sql("SELECT due_at FROM reminder ORDER BY due_at");
     assert_eq!(due, [["2026-11-17T06:00:00Z"], ["2026-11-17T06:15:00Z"]], "now is {NOW}");
 }
@@ -161,7 +161,7 @@ async fn whatever_happens_each_is_shown_at_its_time_and_none_is_lost() {
                 let text = format!("Remind me {} to do thing {step}", every.unwrap_or_default());
                 let due = later(&mut dice);
                 let deadline = Some((due.to_string(), due));
-                let row = app.tasks().add(NewTask { objective: text, priority: None, deadline }).await.unwrap();
+                let row = app.tasks().add(NewTask { objective: text, deadline, ..NewTask::default() }).await.unwrap();
                 let every = every.and_then(Recurrence::find_in_text);
                 ids.push(row.task.task_id);
                 asked.insert(row.task.task_id, Asked { due, every, first: due, snoozed: None, open: true });

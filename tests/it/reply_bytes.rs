@@ -8,7 +8,7 @@ use adjutant::{
     },
     policy::{EffectPolicy, PolicyContext, classify},
     reading::{Relation, collect_facts},
-    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite_message},
+    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, edit_message},
 };
 use serde_json::json;
 
@@ -91,19 +91,24 @@ fn written(dice: &mut SeededRandom, text: &str) -> String {
     format!("=?utf-8?q?{encoded}?=")
 }
 
-/// What judging an action depends on, with nothing said by anybody.
+/// What the policy says of a draft.
 fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
+    verdict_on("draft_reply", Effect::Draft { message: message.clone() }, mail)
+}
+
+/// What the policy says of an effect, with nothing said by anybody.
+pub(crate) fn verdict_on(step: &str, effect: Effect, mail: &Mail) -> Result<(), String> {
     let action = Action {
         action_id: ActionId::derive(now(), &["reply"]),
         account: AccountId::from("work"),
         user: UserId::from("me"),
-        task_id: TaskId::derive(now(), &["reply"]),
-        step: "draft_reply".into(),
+        task_id: Some(TaskId::derive(now(), &["reply"])),
+        step: step.into(),
         generation: 0,
         mail_id: Some(MailId(1)),
         mail_key: None,
-        tool: "draft_reply".into(),
-        effect: Effect::Draft { message: message.clone() },
+        tool: step.into(),
+        effect,
         arguments: Vec::new(),
         terms: None,
     };
@@ -142,6 +147,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
         mail: Some(mail),
         thread: &[],
         busy_times: &agenda,
+        held_times: &[],
         in_calendar: &adjutant::source::CalendarLookup::NoCalendar,
         letters: &[],
         wording: None,
@@ -178,7 +184,7 @@ fn a_reply_says_in_its_bytes_what_its_fields_say() {
         // And in a person's own words, whatever they type.
         let typed = (thrown(&mut dice, 12), thrown(&mut dice, 30));
         let subject = typed.0.split_whitespace().collect::<Vec<_>>().join(" ");
-        let again = rewrite_message(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
+        let again = edit_message(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
         assert_eq!(verdict(&again, &mail), Ok(()), "{raw:?} rewritten {typed:?}");
     }
 }

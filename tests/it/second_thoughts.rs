@@ -148,7 +148,8 @@ impl Desk {
     }
 
     async fn ask(&self, nth: usize) -> Asked {
-        let action = Action { task_id: self.tasks[nth], ..self.yard.action(&format!("say-{nth}"), "On Friday, then.") };
+        let action =
+            Action { task_id: Some(self.tasks[nth]), ..self.yard.action(&format!("say-{nth}"), "On Friday, then.") };
         self.yard.ask_about(action).await
     }
 
@@ -203,7 +204,7 @@ async fn a_word_while_it_is_drafted_counts() {
         desk.mailbox.close();
         let carried = desk.carries(id);
         eventually("it is drafted", || desk.mailbox.has_come().then_some(()));
-        desk.says(word, asked.action.task_id).await;
+        desk.says(word, asked.action.task_id.unwrap()).await;
         desk.mailbox.open();
         let carried = carried.await.unwrap();
         assert_eq!(desk.times(id), 0, "{word:?}: it was sent");
@@ -245,7 +246,7 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
             mailbox.open();
         });
         tokio::time::sleep(before).await;
-        desk.says(word, asked.action.task_id).await;
+        desk.says(word, asked.action.task_id.unwrap()).await;
         let acknowledged = Wall::now();
         opens.await.unwrap();
         carried.await.unwrap();

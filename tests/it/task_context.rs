@@ -4,7 +4,7 @@
 use adjutant::{
     app::{App, NewTask},
     memory::MatchKind,
-    model::{AccountId, Task, TaskContext, TaskEdit, TaskEditKind, TaskId},
+    model::{AccountId, Actor, Task, TaskContext, TaskEdit, TaskEditKind, TaskId},
     store::Write,
 };
 use serde_json::json;
@@ -25,12 +25,13 @@ async fn add_task(app: &App, objective: &str, context: serde_json::Value) -> Str
         task_id,
         account: AccountId::from(LOCAL),
         user: app.user.clone(),
+        who: Actor::Person,
         kind: TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind: None },
         why: String::new(),
         at: now,
         remind_at: None,
     };
-    app.store.write(Write::EditTask(Box::new(edit))).await.unwrap();
+    app.store.write(Write::EditTask(vec![edit])).await.unwrap();
     app.memory.embed_due_documents().await.unwrap();
     format!("task:{task_id}")
 }

@@ -31,7 +31,7 @@ fn number_of(home: &TestHome, words: &str) -> String {
 }
 
 /// Every command that prints a list or a page.
-const COMMANDS: [&[&str]; 21] = [
+const COMMANDS: [&[&str]; 27] = [
     &["tasks"],
     &["tasks", "list", "--all"],
     &["tasks", "show", "2"],
@@ -53,6 +53,12 @@ const COMMANDS: [&[&str]; 21] = [
     &["doctor"],
     &["preview", "samples", "--days", "400"],
     &["memory"],
+    &["cost"],
+    &["audit", "verify"],
+    &["rules", "check"],
+    &["runs", "list", "--limit", "5"],
+    &["hitl", "respond", "1", "tell him I am on holiday until the end of the month", "--dry-run"],
+    &["once"],
 ];
 
 #[test]

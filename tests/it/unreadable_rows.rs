@@ -34,7 +34,7 @@ async fn furnished() -> TestHome {
     let report = worker.run_once().await.unwrap();
     worker.stop().await;
     assert!(report.tasks >= 6 && report.waiting_for_you >= 3, "{report:?}");
-    let new = |objective: &str| NewTask { objective: objective.into(), deadline: None, priority: None };
+    let new = |objective: &str| NewTask { objective: objective.into(), ..NewTask::default() };
     for objective in ["Buy milk", "Water the plants"] {
         app.tasks().add(new(objective)).await.unwrap();
     }

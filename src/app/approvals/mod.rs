@@ -2,28 +2,32 @@
 //! [`crate::approval`]; this module reads what it depends on and stores the result. It carries out no effect: a
 //! decision only opens a run.
 
+mod edit;
+mod known_people;
+mod meeting;
 mod queue;
+mod response;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use chrono::Duration;
 use serde::Serialize;
 
+pub use response::PlannedResponse;
+
 use crate::{
     app::{App, NotFound},
-    approval,
     config::AccountKind,
     hitl,
     model::{
-        AccountId, AccountMode, Action, ActionEdit, ActionId, Actor, Decision, DecisionChannel, DecisionKind, Effect,
-        Instant, ItemId, ItemKind, ItemRow, LedgerRow, Mail, NewAction, OutboxRow, ReevaluatedAction, RunId, TaskRow,
-        action::{Argument, ComposedMessage, Origin, SendKind},
+        AccountId, AccountMode, Action, Actor, Decision, DecisionChannel, DecisionKind, Effect, Instant, ItemId,
+        ItemKind, ItemRow, LedgerRow, OutboxRow, ReevaluatedAction, RunId, StepInstruction, TaskRow,
+        action::{ComposedMessage, SendKind},
     },
     policy::{
-        EffectPolicy, PolicyContext, PolicyVerdict as Judged, judge_action,
+        EffectPolicy,
         recipient::{self, Standing},
     },
     store::{Receipt, SkipUnreadable as _, StoreError, Write},
-    tool::rewrite_message,
 };
 
 /// Why an item whose effect cannot be read cannot be approved.
@@ -176,6 +180,10 @@ impl ApprovalUseCases<'_> {
     /// name what was seen, so it has its own method, [`Self::approve`].
     pub async fn answer(self, reference: &str, verdict: DecisionKind, reason: &str) -> anyhow::Result<ItemId> {
         anyhow::ensure!(verdict != DecisionKind::Approve, "an approval names what was seen");
+        if verdict == DecisionKind::Respond {
+            let planned = self.understand_or_refuse(reference, reason).await?;
+            return self.carry_out_response(planned, DecisionInput::at_terminal(verdict, reason, "")).await;
+        }
         let item_id = self.find_id(reference).await?;
         self.decide(item_id, DecisionInput::at_terminal(verdict, reason, "")).await?;
         Ok(item_id)
@@ -190,7 +198,7 @@ impl ApprovalUseCases<'_> {
     /// Stores a decision, and adopts an approved proposal at once. Returns the runs that go on because of it; the
     /// daemon or the next `once` works on them.
     pub async fn decide(self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<Vec<RunId>> {
-        let (kind, runs) = self.record_decision(item_id, said).await?;
+        let (kind, runs) = self.record_decision(item_id, said, None).await?;
         if kind == ItemKind::RuleProposal {
             self.app.rules().adopt_approved_proposals().await?;
         }
@@ -203,6 +211,7 @@ impl ApprovalUseCases<'_> {
         self,
         item_id: ItemId,
         said: DecisionInput,
+        instruction: Option<StepInstruction>,
     ) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.app.clock.now();
         let policy = self.app.effects().load_policy();
@@ -232,6 +241,7 @@ impl ApprovalUseCases<'_> {
             kind: said.kind,
             who: Actor::Person,
             reason: said.reason,
+            instruction,
             at: now,
             channel: said.channel,
             sha256: said.seen_sha256,
@@ -258,88 +268,6 @@ impl ApprovalUseCases<'_> {
              `adjutant mail mode {account} active`"
         );
         Err(StoreError::Refused(refused))?
-    }
-
-    /// Replaces the wording of a message. That makes a new action, which needs its own approval. Returns the new item.
-    pub async fn edit_action(self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
-        self.app.effects().load_policy().ensure_whole()?;
-        let now = self.app.clock.now();
-        let (item, row, mail) = self.load_item_with_action(item_id).await?;
-        // A new generation gives the edited action an id of its own, so that the old approval cannot be used for it.
-        let generation = row.action.generation + 1;
-        let mut action = row.action.clone();
-        action.generation = generation;
-        let parts = [&action.task_id.to_string(), action.step.as_str(), &generation.to_string()];
-        let created = self
-            .app
-            .store
-            .read(move |reader| reader.tasks().get(row.action.task_id))
-            .await?
-            .context("the task is gone")?;
-        action.action_id = ActionId::derive(created.task.created_at, &parts);
-        let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
-        *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
-        // The person now answers for subject and text; only the recipients still come from where they came.
-        action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
-        action.arguments.push(Argument::new("subject", Origin::Person));
-        action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
-        let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
-        let policy = self.app.effects().load_policy();
-        let output = item.body.get("planned").cloned().unwrap_or_default();
-        let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &policy, now)?;
-        // The edited item takes the place of the old one, so the queue limits do not apply.
-        asked.queue_limits = None;
-        let new_id = asked.item_id;
-        let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
-        let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };
-        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: Actor::Person, at: now };
-        self.app.store.write(Write::EditAction(Box::new(edit))).await?;
-        Ok(new_id)
-    }
-
-    /// Returns an item with its effect and its mail. Fails when the item is about no effect.
-    async fn load_item_with_action(self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
-        let found = self.app.store.read(move |reader| {
-            let Some(item) = reader.approvals().item(item_id)? else { return Ok(None) };
-            let Some(row) = item.action_id.map(|id| reader.outbox().get(id)).transpose()?.flatten() else {
-                return Ok(None);
-            };
-            let mail = item.mail_id.map(|id| reader.mails().get(id)).transpose()?.flatten();
-            Ok(Some((item, row, mail)))
-        });
-        found.await?.ok_or_else(|| NotFound(format!("item {item_id} is about no effect")).into())
-    }
-
-    /// Judges an action under the policy in force, and binds the terms that a person would approve. It never results in
-    /// an action that is carried out without approval.
-    fn evaluate_for_approval(
-        self,
-        action: Action,
-        mail: Option<&Mail>,
-        now: Instant,
-    ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
-        let policy = self.app.effects().load_policy();
-        let situation = PolicyContext {
-            mode: crate::model::AccountMode::Active,
-            mail,
-            labels: &self.app.config.labels,
-            is_phishing: false,
-            own: &self.app.config.me.addresses,
-            policy: &policy,
-            approval: None,
-            epoch: 0,
-            restored_at: None,
-            now,
-        };
-        // The old terms belong to the old judgement and must not influence the new one.
-        let action = Action { terms: None, ..action };
-        let (class, reason) = match judge_action(action.clone(), &situation) {
-            Judged::NeedsApproval { class, reason } => (class, reason),
-            // Even if the allow-list permits the action: a person who edited it is shown the result.
-            Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
-            Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
-        };
-        Ok((approval::bind_approval_terms(action, &policy, now, "again"), class, reason))
     }
 
     /// Judges a waiting action under the new policy, and stores the new terms or that it is denied.

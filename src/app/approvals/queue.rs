@@ -3,9 +3,9 @@
 use chrono::Duration;
 
 use crate::{
-    app::{ApprovalUseCases, DecisionInput, NotFound},
+    app::{ApprovalUseCases, BadInput, DecisionInput, NotFound},
     hitl::{DecisionFile, Queue, QueueReport},
-    model::{DecisionChannel, ItemRow},
+    model::{DecisionChannel, DecisionKind, ItemRow},
     store::{StoreError, Write},
 };
 
@@ -20,7 +20,7 @@ impl ApprovalUseCases<'_> {
         let now = self.app.clock.now();
         let looked = queue.reconcile(&self.app.store, now).await?;
         for dropped in &looked.decisions {
-            match self.record_decision(dropped.item_id, decision_from_file(dropped)).await {
+            match self.act_on_file(dropped).await {
                 Ok(_) => queue.remove_decision(dropped)?,
                 Err(error) if is_permanent_refusal(&error) => {
                     queue.quarantine_decision(dropped, &format!("{error:#}"), now)?
@@ -40,6 +40,16 @@ impl ApprovalUseCases<'_> {
         // The decisions changed the items, so the files are brought into agreement once more.
         let after = queue.reconcile(&self.app.store, now).await?;
         Ok(QueueReport { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
+    }
+
+    /// Acts on one decision file. A response in words must be understood, like one that is typed.
+    async fn act_on_file(self, dropped: &DecisionFile) -> anyhow::Result<()> {
+        let said = decision_from_file(dropped);
+        if said.kind != DecisionKind::Respond {
+            return self.record_decision(dropped.item_id, said, None).await.map(drop);
+        }
+        let planned = self.understand_or_refuse(&dropped.item_id.to_string(), &said.reason).await?;
+        self.carry_out_response(planned, said).await.map(drop)
     }
 
     /// Expires overdue items. Returns those that expire within twelve hours and have not been announced yet.
@@ -66,7 +76,7 @@ impl ApprovalUseCases<'_> {
 /// Returns whether a decision would be refused whenever it is tried.
 fn is_permanent_refusal(error: &anyhow::Error) -> bool {
     let refused = matches!(error.downcast_ref(), Some(StoreError::Refused(_) | StoreError::NotFound(_)));
-    refused || error.downcast_ref::<NotFound>().is_some()
+    refused || error.downcast_ref::<NotFound>().is_some() || error.downcast_ref::<BadInput>().is_some()
 }
 
 /// Returns the decision of a file that was dropped into the queue.

@@ -84,26 +84,32 @@ pub(super) struct Triage {
 static RULES: LazyLock<Option<RuleSet>> = LazyLock::new(|| RuleSet::parse("priority.yml", BUILT_IN).ok());
 
 /// Whom a text without an envelope is from, and to.
-const COLLEAGUE: &str = "Sam Reed <sam.reed@work.example>";
+const COLLEAGUE: &str = "Sam Reed";
+const COLLEAGUE_LOCAL_PART: &str = "sam.reed";
 const READER: &str = "Alex Green <alex.green@work.example>";
 /// When a text without an envelope was written.
 const WRITTEN_AT: &str = "2026-03-04T09:00:00Z";
 
-impl EvalMail {
-    /// Makes a mail of a text: from a colleague to the reader, with neutral headers.
-    pub fn from_text(id: Value, text: &str) -> Self {
-        Self {
-            id,
-            from: COLLEAGUE.to_owned(),
-            to: EvalAddresses::One(READER.to_owned()),
-            cc: EvalAddresses::default(),
-            me: None,
-            date: Some(WRITTEN_AT.to_owned()),
-            subject: String::new(),
-            body: text.to_owned(),
-        }
+/// Makes a mail of a text: from a colleague to the reader, with neutral headers. Without a reader it is to nobody.
+pub(in crate::app) fn mail_from_colleague(text: &str, reader: Option<Address>) -> Mail {
+    let domain = reader.as_ref().map_or("work.example", Address::domain);
+    let cleaned = clean_body(text, "");
+    Mail {
+        from: Address { name: Some(COLLEAGUE.to_owned()), addr: format!("{COLLEAGUE_LOCAL_PART}@{domain}") },
+        date: parse_wall_clock(WRITTEN_AT),
+        text: cleaned.reply,
+        signature: cleaned.signature,
+        to: reader.into_iter().collect(),
+        ..Mail::default()
     }
+}
 
+/// Gives a text to `reader`, as a mail from a colleague.
+pub(super) fn read_text<T>(text: &str, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
+    EvalMail::read_mail_as_receiver(&mail_from_colleague(text, Some(parse_address(READER))), reader)
+}
+
+impl EvalMail {
     /// Gives the mail to `reader`, from the view of whoever it was sent to.
     pub fn read<T>(&self, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
         let mail = self.to_mail();

@@ -7,8 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use eval_mail::EvalMail;
+pub(in crate::app) use eval_mail::mail_from_colleague;
 
 use crate::{
+    assistant::{
+        ChatLanguage,
+        intent::{IntentContext, classify},
+    },
     ingest::{TrustedServers, parse_mail_in_full},
     model::{WarningKind, text_enum::text_enum},
     planner::call_reader::read_model_json,
@@ -22,6 +27,8 @@ text_enum! {
         /// `{"id","from","to","date","subject","body"}` →
         /// `{"id","task","priority","reason","personal","spam","phishing"}`
         Triage = "triage",
+        /// `{"id","text"}` → `{"id","intent"}`
+        Intents = "intents",
         /// `{"text","lang","now"}` → `{"text","start"}`
         Dates = "dates",
         /// `{"file"}` → what was read in that mail
@@ -61,6 +68,7 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     let outcome = match kind {
         EvalKind::Tasks => serde_json::from_str(line).map(|input| evaluate_text(&input)),
         EvalKind::Triage => serde_json::from_str(line).map(|input: EvalMail| json!(input.triage())),
+        EvalKind::Intents => serde_json::from_str(line).map(|input| evaluate_message(&input)),
         EvalKind::Dates => serde_json::from_str(line).map(|input| evaluate_date(&input)),
         EvalKind::Injection => serde_json::from_str(line).map(|input| evaluate_injection(&input)),
         EvalKind::Calls => serde_json::from_str(line).map(|input| evaluate_calls(&input)),
@@ -71,8 +79,14 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
 
 /// Reads the text as the body of a mail from somebody, exactly as `plan_step` reads it.
 fn evaluate_text(input: &TextInput) -> Value {
-    let reading = EvalMail::from_text(input.id.clone(), &input.text).read(reading::read_twice);
+    let reading = eval_mail::read_text(&input.text, reading::read_twice);
     json!({ "id": input.id, "pred": !reading.tasks.is_empty(), "score": reading.score, "meeting": reading.meeting })
+}
+
+/// Reads the text as the first message of a conversation in the direct profile.
+fn evaluate_message(input: &TextInput) -> Value {
+    let context = IntentContext::fresh(ChatLanguage::detect(&input.text, ChatLanguage::English));
+    json!({ "id": input.id, "intent": classify(&input.text, &context).intent })
 }
 
 /// Reads a date in a text, relative to a given time.

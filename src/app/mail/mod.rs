@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::{
     app::{App, NotFound},
     model::{
-        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, MutedSender, NewRun, NodeName, RunId, RunKind,
-        RunState, TaskRow,
+        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, MutedSender, NewRun, NodeName, OutboxRow, RunId,
+        RunKind, RunState, TaskRow,
     },
     store::{Receipt, SkipUnreadable as _, Write},
 };
@@ -24,6 +24,9 @@ pub struct MailDetail {
     pub row: LedgerRow,
     pub mail: Option<Mail>,
     pub tasks: Vec<TaskRow>,
+    /// What the person's rules did to it.
+    #[serde(serialize_with = "crate::hitl::with_named_digests")]
+    pub effects: Vec<OutboxRow>,
 }
 
 /// The use cases of mail: the ledger, what became of each mail, imports, and corrections of what was read.
@@ -56,6 +59,7 @@ impl MailUseCases<'_> {
                 row,
                 mail: reader.mails().get(mail_id).skip_unreadable()?,
                 tasks: reader.tasks().of_mail(mail_id)?,
+                effects: reader.outbox().of_mail(mail_id)?,
             }))
         });
         found

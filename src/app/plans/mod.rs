@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    app::{App, BadInput, LOCAL_ACCOUNT, NotFound},
+    app::{App, BadInput, LOCAL_ACCOUNT, NotFound, tasks::facts_of_typed_task},
     llm::{
         check_model_text,
         prompt::{TextAnswer, create_plan::CreatePlanData},
@@ -279,7 +279,7 @@ impl PlanUseCases<'_> {
         let run_id = RunId::derive(now, &["ask", &prepared.text, &token]);
         let objective: String = one_line(&prepared.text).chars().take(LONGEST_OBJECTIVE).collect();
         let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
-        let facts = self.app.tasks().facts_of_typed_task(&objective, TaskKind::Request, None);
+        let facts = facts_of_typed_task(&self.app.config.me, &objective, TaskKind::Request, None);
         let mut context = TaskContext::default();
         prepared.plan.store_in(&mut context);
         let is_agents = prepared.plan.steps.iter().any(PlannedStep::is_agents);

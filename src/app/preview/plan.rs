@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::PreviewUseCases,
+    app::{PreviewUseCases, eval::mail_from_colleague},
     ingest::{GuardedParser, TrustedServers, parse_mail},
     model::{Address, Mail, Reading},
     reading::{self, ReadContext, Relation},
@@ -70,7 +70,7 @@ impl PreviewUseCases<'_> {
         let PlanInput { id, text, eml } = input;
         let mail: Box<dyn FnOnce() -> anyhow::Result<Mail> + Send> = match (text, eml) {
             (Some(text), None) => {
-                let mail = self.build_mail(text);
+                let mail = self.build_mail(&text);
                 Box::new(|| Ok(mail))
             }
             (None, Some(eml)) => Box::new(move || Ok(parse_mail(eml.as_bytes(), &TrustedServers::default())?)),
@@ -87,14 +87,10 @@ impl PreviewUseCases<'_> {
         })
     }
 
-    /// Returns a mail to the person that has nothing but a text.
-    fn build_mail(self, text: String) -> Mail {
-        let to = |addr: &String| Address { name: None, addr: addr.clone() };
-        Mail {
-            from: Address { name: None, addr: "someone@else.example".into() },
-            to: self.app.config.me.addresses.first().map(to).into_iter().collect(),
-            text,
-            ..Mail::default()
-        }
+    /// Returns a mail to the person that has nothing but a text: from a colleague, as `eval tasks` reads it.
+    fn build_mail(self, text: &str) -> Mail {
+        let own = self.app.config.me.addresses.first();
+        let reader = own.map(|addr| Address { name: None, addr: addr.clone() });
+        Mail { date: None, ..mail_from_colleague(text, reader) }
     }
 }

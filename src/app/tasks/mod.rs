@@ -12,12 +12,12 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Addressed, ContextDoc, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow,
-        NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task, TaskContext,
-        TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Actor, Addressed, ContextDoc, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
+        LedgerRow, Me, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
+        TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
     },
     reading,
-    store::{Receipt, SkipUnreadable as _, Write},
+    store::{Receipt, SkipUnreadable as _, StoreReader, Write},
     tool::{
         remind::{ReminderRequest, is_reminder, reminder_time},
         say_when,
@@ -49,15 +49,27 @@ pub struct NewTask {
     pub priority: Option<Priority>,
     /// The deadline as it was typed, and as an instant.
     pub deadline: Option<(String, Instant)>,
+    /// What is said about the task beside its objective.
+    pub description: Option<String>,
 }
 
 /// The use cases of tasks.
 #[derive(Clone, Copy)]
 pub struct TaskUseCases<'a> {
     pub(super) app: &'a App,
+    /// Who changes tasks by this handle.
+    pub(super) who: Actor,
 }
 
 impl TaskUseCases<'_> {
+    /// Returns the tasks of a filter, the most urgent first and without the first `skipped`, and how many there are.
+    pub async fn page(self, filter: TaskFilter, skipped: usize, limit: usize) -> anyhow::Result<(Vec<TaskRow>, u64)> {
+        let page = move |reader: &StoreReader<'_>| {
+            Ok((reader.tasks().page(filter, skipped, limit)?, reader.tasks().count_filtered(filter)?))
+        };
+        Ok(self.app.store.read(page).await?)
+    }
+
     /// Returns the open tasks that are not snoozed, the most urgent first; with `all`, every task.
     pub async fn list(self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
         let open_at = (!all).then(|| self.app.clock.now());
@@ -90,37 +102,34 @@ impl TaskUseCases<'_> {
         Ok(detail.await?)
     }
 
-    /// Applies a person's edit to a task. Returns the task after the edit.
+    /// Applies an edit to a task. Returns the task after the edit.
     pub async fn edit(self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
-        let row = self.find(reference).await?;
-        self.apply_edit(row.task.task_id, row.account, wish, why).await
+        self.edit_all(reference, vec![wish], why).await
     }
 
-    /// Stores an edit, and moves the task's reminder if its deadline changed. Returns the task after the edit.
-    async fn apply_edit(
+    /// Applies edits to a task, all of them or none. Returns the task after the edits.
+    pub async fn edit_all(self, reference: &str, wishes: Vec<TaskEditKind>, why: &str) -> anyhow::Result<TaskRow> {
+        let row = self.find(reference).await?;
+        self.apply_edits(row.task.task_id, &row.account, wishes, why).await
+    }
+
+    /// Stores edits, and moves the task's reminder if its deadline changed. Returns the task after the edits.
+    async fn apply_edits(
         self,
         task_id: TaskId,
-        account: AccountId,
-        wish: TaskEditKind,
+        account: &AccountId,
+        wishes: Vec<TaskEditKind>,
         why: &str,
     ) -> anyhow::Result<TaskRow> {
-        let remind_at = self.reminder_time_after_edit(task_id, &wish).await?;
-        let (user, why, at) = (self.app.user.clone(), why.to_owned(), self.app.clock.now());
-        let edit = TaskEdit { task_id, account, user, kind: wish, why, at, remind_at };
-        let receipt = self.app.store.write(Write::EditTask(Box::new(edit))).await?;
+        let mut edits = Vec::with_capacity(wishes.len());
+        for kind in wishes {
+            let remind_at = reminder_time_after_edit(self.app, task_id, &kind).await?;
+            let (user, why, at) = (self.app.user.clone(), why.to_owned(), self.app.clock.now());
+            edits.push(TaskEdit { task_id, account: account.clone(), user, who: self.who, kind, why, at, remind_at });
+        }
+        let receipt = self.app.store.write(Write::EditTask(edits)).await?;
         let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
         self.find(&changed.to_string()).await
-    }
-
-    /// Returns when the task's reminder comes after its deadline was changed; none when the edit changes no deadline.
-    async fn reminder_time_after_edit(self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
-        let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
-        let facts = self.app.store.read(move |reader| reader.tasks().facts(task_id)).await?;
-        let kind = facts.map(|facts| facts.kind).unwrap_or_default();
-        let (me, now) = (&self.app.config.me, self.app.clock.now());
-        let time = || reminder_time(&ReminderRequest { kind, due: *due, deadline: deadline.as_deref(), me, now });
-        Ok((due.is_some() || is_reminder(kind)).then(time))
-        // A task without a date needs no reminder, unless the task itself is a reminder.
     }
 
     /// Adds a typed task. "Remind me …" makes a reminder with its time and recurrence, anything else a step for the
@@ -148,7 +157,7 @@ impl TaskUseCases<'_> {
         let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
         let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
         let due = new.deadline.as_ref().map(|(_, at)| *at);
-        let facts = self.facts_of_typed_task(&objective, kind, due);
+        let facts = facts_of_typed_task(&self.app.config.me, &objective, kind, due);
         let remind = asked.is_some().then(|| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
             let asked = ReminderRequest { kind: FactsKind::Task(kind), due, deadline, me: &self.app.config.me, now };
@@ -160,9 +169,16 @@ impl TaskUseCases<'_> {
         let task = Task {
             task_id,
             created_at: now,
-            source: format!("chat:{LOCAL_ACCOUNT}"),
+            source: match self.who {
+                Actor::Client(name) => name.to_string(),
+                _ => format!("chat:{LOCAL_ACCOUNT}"),
+            },
             objective: objective.clone(),
-            context: TaskContext { deadline: new.deadline.map(|(text, _)| text), ..TaskContext::default() },
+            context: TaskContext {
+                deadline: new.deadline.map(|(text, _)| text),
+                description: new.description,
+                ..TaskContext::default()
+            },
             priority: level,
             status: TaskStatus::New,
             subtasks: steps.iter().map(|step| Subtask { step: (*step).to_owned(), done: false }).collect(),
@@ -171,36 +187,9 @@ impl TaskUseCases<'_> {
             tool_output: remind.as_ref().map(reminder_output),
             result_summary: None,
         };
-        let wish = TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind };
-        let row = self.apply_edit(task_id, account, wish, "added by hand").await?;
-        match new.priority {
-            Some(level) => self.apply_edit(task_id, row.account, TaskEditKind::Priority(level), "set when added").await,
-            None => Ok(row),
-        }
-    }
-
-    /// Returns the facts of a typed task, with the person as its verified sender.
-    pub(in crate::app) fn facts_of_typed_task(self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
-        let own = self.app.config.me.addresses.first().cloned().unwrap_or_default();
-        Facts {
-            sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
-            sender: own,
-            sender_verified: true,
-            known_contact: true,
-            addressed: Addressed::To,
-            list_id: None,
-            subject: objective.to_owned(),
-            objective: objective.to_owned(),
-            kind: FactsKind::Task(kind),
-            language: crate::reading::detect_language(objective).to_string(),
-            amount: None,
-            due_at,
-            urgency: 0.0,
-            urgency_origin: UrgencyOrigin::BuiltIn,
-            attachment: false,
-            thread_mine: false,
-            account: LOCAL_ACCOUNT.into(),
-        }
+        let mut wishes = vec![TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind }];
+        wishes.extend(new.priority.map(TaskEditKind::Priority));
+        self.apply_edits(task_id, &account, wishes, "added by hand").await
     }
 
     /// Parses a date that a person typed. Returns it as typed and as an instant.
@@ -278,6 +267,41 @@ impl TaskUseCases<'_> {
         let shown = reminders.iter().map(shown).collect();
         self.app.store.write(Write::MarkRemindersShown { shown, at: now }).await?;
         Ok(())
+    }
+}
+
+/// Returns when the task's reminder comes after its deadline was changed; none when the edit changes no deadline.
+async fn reminder_time_after_edit(app: &App, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
+    let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
+    let facts = app.store.read(move |reader| reader.tasks().facts(task_id)).await?;
+    let kind = facts.map(|facts| facts.kind).unwrap_or_default();
+    let (me, now) = (&app.config.me, app.clock.now());
+    let time = || reminder_time(&ReminderRequest { kind, due: *due, deadline: deadline.as_deref(), me, now });
+    Ok((due.is_some() || is_reminder(kind)).then(time))
+    // A task without a date needs no reminder, unless the task itself is a reminder.
+}
+
+/// Returns the facts of a typed task, with the person as its verified sender.
+pub(in crate::app) fn facts_of_typed_task(me: &Me, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
+    let own = me.addresses.first().cloned().unwrap_or_default();
+    Facts {
+        sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
+        sender: own,
+        sender_verified: true,
+        known_contact: true,
+        addressed: Addressed::To,
+        list_id: None,
+        subject: objective.to_owned(),
+        objective: objective.to_owned(),
+        kind: FactsKind::Task(kind),
+        language: crate::reading::detect_language(objective).to_string(),
+        amount: None,
+        due_at,
+        urgency: 0.0,
+        urgency_origin: UrgencyOrigin::BuiltIn,
+        attachment: false,
+        thread_mine: false,
+        account: LOCAL_ACCOUNT.into(),
     }
 }
 

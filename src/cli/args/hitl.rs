@@ -49,13 +49,23 @@ pub(in crate::cli) enum HitlCommand {
         #[arg(long)]
         cancel: bool,
     },
-    /// Tell the agent what to do instead; its next attempt needs your approval
+    /// Tell the agent what to do instead: "make it Thursday at three", "tell her I am ill", "to Marc instead", "decline",
+    /// "later", "shorter", "send nothing"
+    ///
+    /// It says what it understood, and at a terminal asks before it does it. What it does not understand opens the text in
+    /// your editor. Nothing is sent: the changed message needs your approval.
     Respond {
         /// The number or id of the item
         item: String,
-        /// What to do
+        /// What to do, in English, German or Hebrew
         #[arg(required = true)]
         text: Vec<String>,
+        /// Only say what is understood
+        #[arg(long)]
+        dry_run: bool,
+        /// Do not ask whether it was understood rightly
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Hide an item until a time; it still expires at its time
     Snooze {

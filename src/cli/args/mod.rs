@@ -164,6 +164,12 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<MemoryCommand>,
     },
+    /// Serve assistants and editors by the Model Context Protocol: on stdin and stdout, until they close it
+    Mcp {
+        /// Serve them over HTTP instead, at the address `http` of `[mcp]` in adjutant.toml, until Ctrl-C
+        #[arg(long)]
+        http: bool,
+    },
     /// Stop all effects at once, approved ones too; mail is still read
     Pause,
     /// Carry out effects again after `pause`

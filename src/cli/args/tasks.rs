@@ -32,6 +32,9 @@ pub(in crate::cli) enum TasksCommand {
         /// Its deadline: 2026-11-20, "2026-11-20 17:00" or "friday 5pm" [default: the date that its words name]
         #[arg(long)]
         due: Option<String>,
+        /// More about it
+        #[arg(long)]
+        description: Option<String>,
     },
     /// Mark a task, or one step of it, as done
     Done {
@@ -49,7 +52,7 @@ pub(in crate::cli) enum TasksCommand {
         #[arg(long, default_value = "", hide_default_value = true)]
         reason: String,
     },
-    /// Change the priority, the wording or the deadline of a task
+    /// Change the priority, the wording, the description or the deadline of a task
     #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
     Set {
         /// The number or id of the task
@@ -60,6 +63,9 @@ pub(in crate::cli) enum TasksCommand {
         /// Its new wording
         #[arg(long, group = "what")]
         objective: Option<String>,
+        /// More about it, or "none"
+        #[arg(long, group = "what")]
+        description: Option<String>,
         /// Its new deadline (2026-11-20, "2026-11-20 17:00", "friday 5pm"), or "none"
         #[arg(long, group = "what")]
         due: Option<String>,

@@ -59,7 +59,7 @@ pub(super) async fn approve(
         }
     }
     if !ids.is_empty() {
-        let details = report(app, screen, &ids, DecisionKind::Approve).await?;
+        let details = report(app, screen, &ids, DecisionKind::Approve, &ResponseOutcome::default()).await?;
         refused.extend(details.iter().filter_map(came_to_nothing));
     }
     match refused.pop() {
@@ -110,7 +110,7 @@ pub(super) async fn decide(
     reason: &str,
 ) -> anyhow::Result<()> {
     let id = app.approvals().answer(item, verdict, reason).await?;
-    report(app, screen, &[id], verdict).await.map(drop)
+    report(app, screen, &[id], verdict, &ResponseOutcome::default()).await.map(drop)
 }
 
 /// Returns why an approved effect was not carried out, if it has ended that way.
@@ -129,10 +129,29 @@ struct DecidedItem<'a> {
     paused: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     teaches: Option<&'a str>,
+    #[serde(flatten)]
+    outcome: &'a ResponseOutcome<'a>,
+}
+
+/// What came of a response in words.
+#[derive(Default, serde::Serialize)]
+pub(super) struct ResponseOutcome<'a> {
+    /// What was understood; none for any other decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) understood: Option<&'a [String]>,
+    /// The item that waits now in place of the decided one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<ItemDetail>,
 }
 
 /// Waits until the decided items have been worked on, and prints them. Returns the items as they are then.
-async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKind) -> anyhow::Result<Vec<ItemDetail>> {
+pub(super) async fn report(
+    app: &App,
+    screen: Printer,
+    ids: &[ItemId],
+    verdict: DecisionKind,
+    outcome: &ResponseOutcome<'_>,
+) -> anyhow::Result<Vec<ItemDetail>> {
     let alone = app.worker().try_finish_runs().await?;
     // The decision is stored, whether or not a busy daemon has worked on it yet.
     if !alone && let Err(error) = app.worker().finish_runs().await {
@@ -147,7 +166,7 @@ async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: DecisionKin
     let teaches =
         if verdict == DecisionKind::Approve { None } else { app.rules().log_and_explain_correction(corrects).await? };
     let decided: Vec<DecidedItem<'_>> =
-        details.iter().map(|detail| DecidedItem { detail, paused, teaches: teaches.as_deref() }).collect();
+        details.iter().map(|detail| DecidedItem { detail, paused, teaches: teaches.as_deref(), outcome }).collect();
     screen.print_json_or(&decided, |screen| {
         if paused {
             screen.print_line(PAUSED_NOTICE)?;
@@ -183,10 +202,7 @@ pub(super) async fn edit(
     let message =
         detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
     let (subject, text) = match (subject, text.as_deref()) {
-        (None, None) if is_interactive() => match editor::edit_in_editor(app, id, message)? {
-            Some(edited) => edited,
-            None => return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed.")),
-        },
+        (None, None) if is_interactive() => return edit_in_editor(app, screen, item, None).await,
         (None, None) => return Err(UsageError("without a terminal, give --subject or --text".into()).into()),
         (subject, text) => {
             let text = match text {
@@ -202,6 +218,19 @@ pub(super) async fn edit(
         }
     };
     anyhow::ensure!(!text.trim().is_empty(), "an empty text changes nothing; to send nothing, reject it");
+    let new = app.approvals().edit_action(id, &subject, &text).await?;
+    show_item(app, screen, &app.approvals().detail(&new.to_string()).await?)
+}
+
+/// Opens a message in the person's editor, with the words of a response that was not understood. Shows the new item.
+pub(super) async fn edit_in_editor(app: &App, screen: Printer, item: &str, words: Option<&str>) -> anyhow::Result<()> {
+    let detail = app.approvals().detail(item).await?;
+    let id = detail.item.item_id;
+    let message =
+        detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
+    let Some((subject, text)) = editor::edit_in_editor(app, id, message, words)? else {
+        return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed."));
+    };
     let new = app.approvals().edit_action(id, &subject, &text).await?;
     show_item(app, screen, &app.approvals().detail(&new.to_string()).await?)
 }

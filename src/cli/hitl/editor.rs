@@ -19,14 +19,18 @@ use crate::{
 /// The editors that are tried when neither `VISUAL` nor `EDITOR` is set.
 const FALLBACKS: [&str; 4] = ["editor", "nano", "vim", "vi"];
 const SUBJECT: &str = "Subject:";
+/// Begins the line with the words of a response. It is no part of the message.
+const WORDS: &str = "You said (not sent):";
 
-/// Opens the message in an editor. Returns subject and text as the person left them; none when nothing changed.
+/// Opens the message in an editor, with the words of a response that was not understood beside the subject. Returns
+/// subject and text as the person left them; none when nothing changed.
 pub(super) fn edit_in_editor(
     app: &App,
     item: ItemId,
     message: &ComposedMessage,
+    words: Option<&str>,
 ) -> anyhow::Result<Option<(String, String)>> {
-    let text = open_editor(app, &item.to_string(), &render_message(message))?;
+    let text = open_editor(app, &item.to_string(), &render_message(message, words))?;
     Ok(parse_edited(message, &text))
 }
 
@@ -67,8 +71,10 @@ fn find_editor() -> anyhow::Result<String> {
     found.context("no editor was found; set EDITOR, or use `adjutant hitl edit ITEM --text …`")
 }
 
-fn render_message(message: &ComposedMessage) -> String {
-    format!("{SUBJECT} {}\n\n{}\n", message.subject, message.body.trim_end())
+fn render_message(message: &ComposedMessage, words: Option<&str>) -> String {
+    let words = words.map(|words| words.split_whitespace().collect::<Vec<_>>().join(" "));
+    let words = words.map_or_else(String::new, |words| format!("{WORDS} {words}\n"));
+    format!("{SUBJECT} {}\n{words}\n{}\n", message.subject, message.body.trim_end())
 }
 
 /// Returns the edited subject and text; none for an empty file or one that says the same.
@@ -77,6 +83,10 @@ fn parse_edited(message: &ComposedMessage, file: &str) -> Option<(String, String
     let (subject, text) = match file.strip_prefix(SUBJECT) {
         Some(rest) => {
             let (subject, text) = rest.split_once('\n').unwrap_or((rest, ""));
+            let text = match text.strip_prefix(WORDS) {
+                Some(words) => words.split_once('\n').map_or("", |(_, text)| text),
+                None => text,
+            };
             (subject.trim().to_owned(), text.strip_prefix('\n').unwrap_or(text))
         }
         None => (message.subject.clone(), file.as_str()),
@@ -121,10 +131,18 @@ mod tests {
             ComposedMessage {
                 subject: "Re: keys".into(), body: "Hi Tom,\n\n…\n".into(), ..ComposedMessage::default()
             };
-        let same = render_message(&message);
+        let same = render_message(&message, None);
+        let with_words = render_message(&message, Some("make it\nnicer"));
+        assert!(
+            with_words.starts_with("Subject: Re: keys\nYou said (not sent): make it nicer\n\nHi Tom,"),
+            "{with_words}"
+        );
+        let edited = with_words.replace('…', "at five.");
         let new = |subject: &str, text: &str| Some((subject.to_owned(), text.to_owned()));
         for (file, expected) in [
             (same.as_str(), None),
+            (with_words.as_str(), None),
+            (edited.as_str(), new("Re: keys", "Hi Tom,\n\nat five.\n")),
             ("", None),
             ("\n\n", None),
             ("Subject: Re: keys\n\n  \n", None),

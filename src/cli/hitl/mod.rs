@@ -5,7 +5,9 @@ mod batch;
 mod command;
 mod editor;
 mod interactive;
+mod meeting;
 mod page;
+mod respond;
 mod terminal;
 mod wording;
 
@@ -57,8 +59,8 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlComm
             let verdict = if cancel { DecisionKind::Cancel } else { DecisionKind::Reject };
             command::decide(app, screen, &item, verdict, &reason).await
         }
-        HitlCommand::Respond { item, text } => {
-            command::decide(app, screen, &item, DecisionKind::Respond, &text.join(" ")).await
+        HitlCommand::Respond { item, text, dry_run, yes } => {
+            respond::execute(app, screen, &item, &text.join(" "), respond::Confirmation::new(dry_run, yes)).await
         }
         HitlCommand::Snooze { item, until } => command::snooze(app, screen, &item, &until).await,
         HitlCommand::Undo { item } => command::undo(app, screen, &item).await,

@@ -8,6 +8,7 @@ use super::{
         description::{describe_effect, format_date_time, format_timestamp},
         printer::escape_and_truncate,
     },
+    meeting::meeting_lines,
     wording::{describe_expiry, describe_kind, describe_recipient},
 };
 use crate::{
@@ -41,7 +42,7 @@ impl PageLine {
         Self { is_emphasised: true, ..Self::plain(text) }
     }
 
-    fn field(label: &str, text: &str) -> Self {
+    pub(super) fn field(label: &str, text: &str) -> Self {
         Self { indent: LABEL_WIDTH, ..Self::plain(format!("{label:<LABEL_WIDTH$}{text}")) }
     }
 
@@ -68,10 +69,12 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
     if let Some(message) = message {
         lines.extend(message_header_lines(detail, message));
     }
+    lines.extend(meeting_lines(detail, message, zone));
     lines.extend(invitation(item, zone));
     let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
     let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
     lines.push(PageLine::field("Why", &format!("{class}{}", escape_and_truncate(reason, 300))));
+    lines.extend(response(item));
     if item.state != ItemState::Open {
         let by = item.decision.map_or_else(String::new, |decision| format!(": {decision}"));
         lines.push(PageLine::field(
@@ -177,6 +180,18 @@ fn invitation(item: &ItemRow, zone: Tz) -> Vec<PageLine> {
         });
     }
     lines
+}
+
+/// Returns what the person had answered in words, and what was understood of it.
+fn response(item: &ItemRow) -> Vec<PageLine> {
+    let Some(response) = item.body.get("response") else { return Vec::new() };
+    let said = response.get("words").and_then(Value::as_str).unwrap_or_default();
+    let understood = response.get("understood").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let understood: Vec<&str> = understood.iter().filter_map(Value::as_str).collect();
+    vec![
+        PageLine::field("You said", &escape_and_truncate(said, 300)),
+        PageLine::field("Meaning", &escape_and_truncate(&understood.join("; "), 600)),
+    ]
 }
 
 /// Returns the text of a mail, line by line. Characters that would act on the terminal are written out.

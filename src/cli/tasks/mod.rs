@@ -23,9 +23,10 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCom
     match command {
         TasksCommand::List { all, limit } => list::list(app, screen, all, limit).await,
         TasksCommand::Show { task } => show::show(app, screen, &app.tasks().detail(&task).await?),
-        TasksCommand::Add { objective, priority, due } => {
+        TasksCommand::Add { objective, priority, due, description } => {
             let deadline = due.map(|text| app.tasks().parse_deadline(&text)).transpose()?;
-            let row = app.tasks().add(NewTask { objective: objective.join(" "), priority, deadline }).await?;
+            let row =
+                app.tasks().add(NewTask { objective: objective.join(" "), priority, deadline, description }).await?;
             print_changed_task(screen, &row, &format!("added{}", describe_due(app, &row)))
         }
         TasksCommand::Done { task, step: None } => {
@@ -39,9 +40,10 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCom
         TasksCommand::Cancel { task, reason } => {
             print_changed_task(screen, &app.tasks().edit(&task, TaskEditKind::Cancel, &reason).await?, "cancelled")
         }
-        TasksCommand::Set { task, priority, objective, due, reason } => {
+        TasksCommand::Set { task, priority, objective, description, due, reason } => {
             let mut wishes: Vec<TaskEditKind> = priority.map(TaskEditKind::Priority).into_iter().collect();
             wishes.extend(objective.map(TaskEditKind::Objective));
+            wishes.extend(description.map(|text| TaskEditKind::Description((text != "none").then_some(text))));
             wishes.extend(due.map(|text| parse_deadline_edit(app, &text)).transpose()?);
             set(app, screen, &task, wishes, &reason).await
         }
@@ -72,10 +74,7 @@ pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCom
 /// Applies several edits to a task, and prints it with its new date and what the edits teach.
 async fn set(app: &App, screen: Printer, task: &str, wishes: Vec<TaskEditKind>, reason: &str) -> anyhow::Result<()> {
     let sets_due = wishes.iter().any(|wish| matches!(wish, TaskEditKind::Deadline(..)));
-    let mut row = app.tasks().find(task).await?;
-    for wish in wishes {
-        row = app.tasks().edit(task, wish, reason).await?;
-    }
+    let row = app.tasks().edit_all(task, wishes, reason).await?;
     let id = row.task.task_id;
     let teaches = app.rules().log_and_explain_correction(move |correction| correction.task_id == Some(id)).await?;
     let due = if sets_due { describe_due(app, &row) } else { String::new() };

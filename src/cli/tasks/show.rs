@@ -52,6 +52,7 @@ fn print_fields(app: &App, screen: Printer, detail: &TaskDetail) -> io::Result<(
     field("id", Some(&task.task_id.to_string()))?;
     field("account", Some(row.account.as_str()))?;
     field("source", Some(&task.source))?;
+    field("about", task.context.description.as_deref())?;
     field("person", task.context.person.as_deref())?;
     field("deadline", task.context.deadline.as_deref().map(|stored| format_deadline(stored, zone)).as_deref())?;
     field("duration", task.context.meeting_duration.as_deref())?;

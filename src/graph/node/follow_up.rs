@@ -10,26 +10,42 @@ use crate::{
 };
 
 /// Returns the output that links the mail to open tasks. The ledger names the first of them.
-pub(super) fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, links: &[TaskLink<'_>]) -> NodeOutput {
+pub(super) fn link_follow_up(
+    entry: &NodeInput<'_>,
+    known: &MailContext,
+    facts: Facts,
+    links: &[TaskLink<'_>],
+) -> NodeOutput {
     let mut changes: Vec<Change> = links.iter().map(|link| link_change(link, &facts)).collect();
     let reason = links.first().map(|link| format!("{}: {}", link.evidence, link.task.objective)).unwrap_or_default();
     let facts = Some(Box::new(Facts { kind: FactsKind::FollowUp, ..facts }));
     changes.push(Change::Settle { state: MailState::Linked, reason, facts, warnings: None });
     let mut step = NodeOutput::from_move(Move::Next).with_changes(changes);
-    step.runs.extend(rank_runs(entry, links));
+    step.runs.extend(runs_of_links(entry, known, links));
     step
 }
 
 /// Adds the links to the output that opens tasks, before the change that settles the mail.
-pub(super) fn add_links(step: &mut NodeOutput, entry: &NodeInput<'_>, facts: &Facts, links: &[TaskLink<'_>]) {
+pub(super) fn add_links(
+    step: &mut NodeOutput,
+    entry: &NodeInput<'_>,
+    known: &MailContext,
+    facts: &Facts,
+    links: &[TaskLink<'_>],
+) {
     let settled = step.changes.pop();
     step.changes.extend(links.iter().map(|link| link_change(link, facts)).chain(settled));
-    step.runs.extend(rank_runs(entry, links));
+    step.runs.extend(runs_of_links(entry, known, links));
 }
 
-/// Returns the runs that rank the linked tasks again. A task that the mail ends needs no rank.
-fn rank_runs(entry: &NodeInput<'_>, links: &[TaskLink<'_>]) -> Vec<NewRun> {
-    links.iter().filter(|link| link.update.end.is_none()).map(|link| rank_run(entry, link.task)).collect()
+/// Returns the runs that rank the linked tasks again, and those that answer other times for a meeting. A task that the
+/// mail ends needs none.
+fn runs_of_links(entry: &NodeInput<'_>, known: &MailContext, links: &[TaskLink<'_>]) -> Vec<NewRun> {
+    let open = || links.iter().filter(|link| link.update.end.is_none());
+    let ranks = open().map(|link| rank_run(entry, link.task));
+    let answers =
+        open().filter(|link| link.update.asked_times.is_some()).map(|link| answer_run(entry, known, link.task));
+    ranks.chain(answers).collect()
 }
 
 /// Returns the change that links the mail to one task.
@@ -53,7 +69,7 @@ pub(super) fn follow_event(
     planned: Option<&ExtractedTask>,
 ) -> NodeOutput {
     let link = TaskLink { task, evidence, update: TaskUpdate::default() };
-    let mut step = link_follow_up(entry, facts, &[link]);
+    let mut step = link_follow_up(entry, known, facts, &[link]);
     for change in &mut step.changes {
         if let Change::LinkMail { event, .. } = change {
             *event = Some(Box::new(followup::event_change(planned)));
@@ -65,7 +81,7 @@ pub(super) fn follow_event(
     step
 }
 
-/// Returns the run that answers a changed event. It has a new generation, so that its effects are not those of the last
+/// Returns the run that answers a changed event or other times for a meeting. It has a new generation, so that its effects are not those of the last
 /// answer.
 fn answer_run(entry: &NodeInput<'_>, known: &MailContext, task: &RelatedTask) -> NewRun {
     let (parent, task_id) = (entry.run.run_id.to_string(), task.task_id.to_string());

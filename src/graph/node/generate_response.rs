@@ -10,7 +10,7 @@ use super::wording;
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{ModelReply, Prompt, prompt::generate_response},
-    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, StepOutput, Task, TaskStatus},
+    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, RunKind, StepOutput, Task, TaskStatus},
     tool::Registry,
 };
 
@@ -22,6 +22,10 @@ pub(super) struct GenerateResponse {
 
 impl Node for GenerateResponse {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        // What a rule did to a mail is no task and has no summary.
+        if entry.run.kind == RunKind::Effect {
+            return Ok(NodeOutput::from_move(Move::Done));
+        }
         let task = entry.state.task.as_ref().context("there is no task to answer for")?;
         let heard = entry.find_model_reply(Prompt::GenerateResponse)?;
         if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)

@@ -12,9 +12,9 @@ use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        Addressed, Change, Direction, ExtractedTask, Facts, FactsKind, Mail, MailContext, MailState, MailboxKind, Me,
-        Move, NewRun, NodeName, Priority, Reading, RelatedTask, RunId, RunKind, RunState, SentenceScores, Subtask,
-        Task, TaskContext, TaskId, TaskStatus, Turn,
+        ActionId, Addressed, Change, Direction, ExtractedTask, Facts, FactsKind, Mail, MailContext, MailState,
+        MailboxKind, MatchedAct, Me, Move, NewRun, NodeName, PlannedRuleEffect, Priority, Reading, RelatedTask, RunId,
+        RunKind, RunState, SentenceScores, Subtask, Task, TaskContext, TaskId, TaskStatus, Turn, WarningKind,
         reading::{MailWarning, NoTask},
     },
     reading::{self, FirstReading, ReadContext, Relation},
@@ -65,6 +65,12 @@ impl Node for PlanStep {
             };
             apply_learned_reading(&mut reading, taught, mail, &context);
         }
+        let Some(acts) = self.ask_rule_acts(entry, &known, &reading)? else {
+            let about = self.mail_facts(entry, mail, &known, &reading);
+            // As in the ledger, a mail is of the kind of its first task.
+            let facts = Box::new(reading.tasks.first().map_or_else(|| about.clone(), |plan| about.for_task(plan)));
+            return Ok(NodeOutput::from_call(Call::RuleActs { facts }));
+        };
         let requests =
             if entry.state.is_overruled() { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
         if !requests.is_empty() {
@@ -76,6 +82,7 @@ impl Node for PlanStep {
             followup::merge_tasks(&mut known.tasks, same);
         }
         let mut step = self.open_or_link_tasks(entry, mail, &known, &reading);
+        step.runs.extend(effect_run(entry, &known, acts));
         if !warnings.is_empty() || entry.state.genuine {
             set_warnings(&mut step, &warnings);
         }
@@ -134,6 +141,23 @@ fn apply_learned_reading(reading: &mut Reading, taught: Option<TaskRuleMatch>, m
 }
 
 impl PlanStep {
+    /// Returns what a person's rules do to the mail; none while they were not asked. They do nothing to the person's own
+    /// mail, to one that was read again because of a correction, and to one that looks like phishing.
+    fn ask_rule_acts(
+        &self,
+        entry: &NodeInput<'_>,
+        known: &MailContext,
+        reading: &Reading,
+    ) -> anyhow::Result<Option<Vec<MatchedAct>>> {
+        let is_phishing = reading.warnings.iter().any(|warning| warning.kind == WarningKind::Phishing);
+        let applies =
+            entry.has_rule_acts && known.direction == Direction::In && !entry.state.is_overruled() && !is_phishing;
+        if !applies {
+            return Ok(Some(Vec::new()));
+        }
+        entry.find_reply(|call| matches!(call, Call::RuleActs { .. }))
+    }
+
     /// Returns the facts of the mail, which rules match against.
     fn mail_facts(&self, entry: &NodeInput<'_>, mail: &Mail, known: &MailContext, reading: &Reading) -> Facts {
         let relation = Relation {
@@ -178,10 +202,10 @@ impl PlanStep {
                     decision.quiet.unwrap_or_else(|| (reading.no_task.unwrap_or(NoTask::Fyi), reading.reason.clone()));
                 skip_without_task(about, no_task, &reason)
             }
-            (true, false) => follow_up::link_follow_up(entry, told, &decision.links),
+            (true, false) => follow_up::link_follow_up(entry, known, told, &decision.links),
             (false, _) => {
                 let mut step = self.open_tasks(entry, mail, known, reading, &about, &decision.fresh);
-                follow_up::add_links(&mut step, entry, &told, &decision.links);
+                follow_up::add_links(&mut step, entry, known, &told, &decision.links);
                 step
             }
         }
@@ -319,6 +343,10 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
         (plan.wants_answer != plan.kind.is_question()).then(|| Value::from(plan.wants_answer)),
     );
     more(TaskContext::ASKED, plan.asked.map(|asked| Value::from(asked.as_str())));
+    more(
+        TaskContext::ASKED_TIMES,
+        plan.asked_times.as_ref().map(|asked| serde_json::to_value(asked).unwrap_or_default()),
+    );
     more(TaskContext::HAPPENS_AT, plan.happens_at.map(|at| Value::from(at.to_string())));
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));
@@ -327,6 +355,34 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
         (!reading.warnings.is_empty()).then(|| serde_json::to_value(&reading.warnings).unwrap_or_default()),
     );
     context
+}
+
+/// Returns the run that does what a person's rules say; none if they say nothing. The ids of its effects are derived from
+/// the mail, so that a repeated visit plans the same effects.
+fn effect_run(entry: &NodeInput<'_>, known: &MailContext, acts: Vec<MatchedAct>) -> Option<NewRun> {
+    let generation = 0_u32;
+    let plan = |matched: MatchedAct| {
+        let parts = [entry.run.account.as_str(), &known.source_key, &matched.act.step(), &generation.to_string()];
+        PlannedRuleEffect { action_id: ActionId::derive(known.arrived_at, &parts), matched }
+    };
+    let rule_effects: Vec<PlannedRuleEffect> = acts.into_iter().map(plan).collect();
+    (!rule_effects.is_empty()).then(|| NewRun {
+        run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), "effect"]),
+        account: entry.run.account.clone(),
+        user: entry.run.user.clone(),
+        kind: RunKind::Effect,
+        parent_run: Some(entry.run.run_id),
+        fork: None,
+        node: NodeName::ExecuteTool,
+        task_id: None,
+        state: RunState {
+            mail_id: entry.state.mail_id,
+            mail_key: Some(known.source_key.clone()),
+            generation,
+            rule_effects,
+            ..RunState::default()
+        },
+    })
 }
 
 /// Returns the run of a new task. Its first node is set by the engine, where the topology leads.

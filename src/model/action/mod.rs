@@ -4,8 +4,10 @@
 //! here carries an effect out.
 
 mod outbox;
+mod rule_effect;
 
 pub use outbox::{ActionMove, ApprovalUse, JournalRow, NewAction, OutboxRow, ReevaluatedAction};
+pub use rule_effect::{MatchedAct, PlannedRuleEffect, RuleAct};
 
 use serde::{Deserialize, Serialize};
 
@@ -224,10 +226,13 @@ pub struct Action {
     pub action_id: ActionId,
     pub account: AccountId,
     pub user: UserId,
-    pub task_id: TaskId,
+    /// The task that the effect is for; none for what a person's rule does to a mail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
     /// The step of the task's plan that the effect belongs to.
     pub step: String,
-    /// Counts the attempts that a person asked for. The idempotency key of an effect is (task, step, generation).
+    /// Counts the attempts that a person asked for. The idempotency key of an effect is (task, step, generation); without
+    /// a task, (mail, step, generation).
     pub generation: u32,
     /// The mail that caused the task; none for a task that a person typed in.
     pub mail_id: Option<MailId>,
@@ -273,6 +278,12 @@ impl Effect {
 }
 
 impl Action {
+    /// Returns since when the effect can have happened: since its task was created, or else since it was planned.
+    pub fn possible_since_ms(&self) -> u64 {
+        let planned = self.action_id.0.timestamp_ms();
+        self.task_id.map_or(planned, |task_id| task_id.0.timestamp_ms().min(planned))
+    }
+
     /// Returns the digest that an approval is bound to and that the audit chain names. It covers every field, in the
     /// order of the type, so a new field changes the digest of what waits.
     pub fn sha256(&self) -> serde_json::Result<String> {

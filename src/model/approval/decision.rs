@@ -1,6 +1,9 @@
 //! What a person answers to an item of the approval queue.
 
-use crate::model::{Actor, DecisionChannel, Instant, ItemId, NewAction, NewItem, text_enum::text_enum};
+use crate::model::{
+    Actor, DecisionChannel, Instant, InvitationAnswer, ItemId, NewAction, NewItem, nightly::CorrectionKind,
+    text_enum::text_enum,
+};
 
 text_enum! {
     /// What a person can answer to an item.
@@ -22,6 +25,17 @@ text_enum! {
     }
 }
 
+/// What the agent is to do instead of an action, as it was understood from a person's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepInstruction {
+    /// The step that is done: that of the action again, or a reply in its place.
+    pub step: String,
+    /// What the message says; empty for the program's own words.
+    pub words: String,
+    /// What an invitation is answered with; none if none is answered.
+    pub answer: Option<InvitationAnswer>,
+}
+
 /// A person's answer to one item.
 #[derive(Debug, Clone)]
 pub struct Decision {
@@ -29,6 +43,8 @@ pub struct Decision {
     pub kind: DecisionKind,
     pub who: Actor,
     pub reason: String,
+    /// What a response in words means.
+    pub instruction: Option<StepInstruction>,
     pub at: Instant,
     pub channel: DecisionChannel,
     /// The digest of the action that the person was shown. An approval is refused when it is not that of the stored
@@ -48,6 +64,12 @@ pub struct ActionEdit {
     pub item_id: ItemId,
     pub action: Box<NewAction>,
     pub item: Box<NewItem>,
+    /// What the nightly job learns from: an edit, or a response in words.
+    pub kind: CorrectionKind,
+    /// The words of the response; empty for an edit.
+    pub words: String,
+    /// The output of another step that changes with the wording: the time that is now proposed.
+    pub step_output: Option<(String, serde_json::Value)>,
     pub who: Actor,
     pub at: Instant,
 }

@@ -2,9 +2,11 @@
 
 mod decision;
 mod item;
+mod response;
 
-pub use decision::{ActionEdit, Decision, DecisionKind};
+pub use decision::{ActionEdit, Decision, DecisionKind, StepInstruction};
 pub use item::{ItemKind, ItemRow, ItemState, NewItem, QueueLimits};
+pub use response::{DeclinedPeriod, InvitationAnswer, NamedMoment, ResponseWish};
 
 use serde::{Deserialize, Serialize};
 

@@ -6,12 +6,14 @@ mod arrival;
 mod asked_times;
 mod context;
 mod ledger;
+mod meeting_answer;
 mod turn;
 
 pub use arrival::{Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, UnchangedFile};
-pub use asked_times::{AskedTime, AskedTimes};
+pub use asked_times::{AskedTime, AskedTimes, NamedZone};
 pub use context::{FollowUp, MailContext, RelatedTask, TaskRelation};
 pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState, MutedSender};
+pub use meeting_answer::MeetingAnswer;
 pub use turn::{PromisedDate, Turn};
 
 use serde::{Deserialize, Serialize};

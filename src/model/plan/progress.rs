@@ -11,8 +11,10 @@ use crate::model::{Task, TaskStatus};
 pub enum StepOutput {
     /// There is none: the step was not begun.
     None,
-    /// The step was begun, and its effect has not ended or waits for a person.
+    /// The step was begun, and its effect has not ended, or it is done.
     Begun,
+    /// The effect of the step waits for a person's approval.
+    Waiting,
     /// The step failed, and a person is asked.
     Failed,
     /// A person skipped the step.
@@ -28,6 +30,8 @@ pub enum StepOutput {
 impl StepOutput {
     /// The key of the output of a failed step, with the reason.
     pub const FAILED: &'static str = "failed";
+    /// The key of the output of a step whose effect waits for approval, with the reason.
+    pub const WAITS: &'static str = "waits";
     /// The key of the output of a step that only the person can do.
     pub const LEFT_TO_PERSON: &'static str = "yours";
 
@@ -50,6 +54,8 @@ impl StepOutput {
             Self::Void
         } else if has("withheld") {
             Self::Withheld
+        } else if has(Self::WAITS) {
+            Self::Waiting
         } else {
             Self::Begun
         }
@@ -115,7 +121,7 @@ fn step_status(step: &PlannedStep, task: &Task) -> PlanStepStatus {
         (true, _) => PlanStepStatus::Completed,
         (false, StepOutput::Failed) => PlanStepStatus::Failed,
         (false, StepOutput::Withheld | StepOutput::Void) => PlanStepStatus::Skipped,
-        (false, StepOutput::Begun) => PlanStepStatus::InProgress,
+        (false, StepOutput::Begun | StepOutput::Waiting) => PlanStepStatus::InProgress,
         (false, StepOutput::None) if step.started_at.is_some() => PlanStepStatus::InProgress,
         (false, StepOutput::None | StepOutput::LeftToPerson) => PlanStepStatus::Pending,
     }

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ActionId, Facts, Fingerprint, MailId, MailState, Priority, Subtask, Task, TaskId, TaskStatus, ToolCall,
-    UrgencyOrigin, plan, reading::MailWarning, text_enum::text_enum,
+    ActionId, Facts, Fingerprint, MailId, MailState, PlannedRuleEffect, Priority, Subtask, Task, TaskId, TaskStatus,
+    ToolCall, UrgencyOrigin, plan, reading::MailWarning, text_enum::text_enum,
 };
 
 /// The version of every stored state and change. A run of another version is parked, its state is never guessed at.
@@ -46,6 +46,8 @@ text_enum! {
         Decision = "decision",
         /// Works one step of a plan.
         Step = "step",
+        /// Does to a mail what a person's rules say.
+        Effect = "effect",
     }
 }
 
@@ -154,6 +156,9 @@ pub struct RunState {
     /// The documents found for the task. Shared, because a state is copied at every node.
     #[serde(default, skip_serializing_if = "no_documents")]
     pub context_docs: Arc<Vec<ContextDoc>>,
+    /// What a person's rules do to the mail, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_effects: Vec<PlannedRuleEffect>,
     /// The tasks that the run of a mail opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<TaskId>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Instant, TaskStatus, text_enum::text_enum};
+use crate::model::{AskedTimes, Instant, TaskStatus, text_enum::text_enum};
 
 /// The changes that a linked mail makes to its task. Each is visible on the task and can be undone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct TaskUpdate {
     /// A new date of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<MovedDeadline>,
+    /// Other times for the meeting that the task asks about: they are answered in place of the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_times: Option<AskedTimes>,
     /// Why there is nothing left to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<ConversationEnd>,
@@ -20,7 +23,7 @@ pub struct TaskUpdate {
 
 impl TaskUpdate {
     pub fn is_empty(&self) -> bool {
-        self.note.is_none() && self.deadline.is_none() && self.end.is_none()
+        self.note.is_none() && self.deadline.is_none() && self.asked_times.is_none() && self.end.is_none()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{AccountId, Facts, Instant, NewReminder, NewRun, Priority, Task, TaskId, UserId};
+use crate::model::{AccountId, Actor, Facts, Instant, NewReminder, NewRun, Priority, Task, TaskId, UserId};
 
 /// What a person wants changed. Each change is also kept as a correction where the nightly job can learn from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub enum TaskEditKind {
     /// Sets the priority, which no rule changes afterwards.
     Priority(Priority),
     Objective(String),
+    /// Sets or removes what is said about the task beside its objective.
+    Description(Option<String>),
     /// Sets or removes the deadline: as the person wrote it, and as a point in time.
     Deadline(Option<String>, Option<Instant>),
     /// Marks a step as done by the person.
@@ -46,12 +48,14 @@ pub struct NamedMessage {
     pub subject: Option<String>,
 }
 
-/// A person's change to a task.
+/// A change to a task by a person, or by a program that works for them.
 #[derive(Debug, Clone)]
 pub struct TaskEdit {
     pub task_id: TaskId,
     pub account: AccountId,
     pub user: UserId,
+    /// The person, or a client that acts for them.
+    pub who: Actor,
     pub kind: TaskEditKind,
     pub why: String,
     pub at: Instant,

@@ -1,13 +1,15 @@
 //! The task: exactly the JSON of the specification, and the database columns of the same names.
 
 mod edit;
+mod held_time;
 mod lifecycle;
 mod recurrence;
 mod reminder;
 mod row;
 
 pub use edit::{NamedMessage, NewRequest, Rerank, TaskEdit, TaskEditKind};
-pub use lifecycle::{IllegalTransition, TaskStatus};
+pub use held_time::{HeldKind, HeldTime};
+pub use lifecycle::{IllegalTransition, TaskFilter, TaskStatus};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};
 pub use row::{HistoryRow, InvoiceRow, RankableTask, TaskRow};
@@ -128,6 +130,8 @@ impl TaskContext {
     }
 }
 
+/// The step of the agent that finds times for a meeting.
+pub const PROPOSE_TIME_SLOTS: &str = "propose_time_slots";
 /// The step of the agent that answers the mail of a task.
 pub const SEND_REPLY: &str = "send_reply";
 /// The step of the person in its place, where nothing is known that could be answered.
@@ -135,6 +139,8 @@ pub const ANSWER_MAIL: &str = "answer_mail";
 
 /// The field of a task's context that holds what a person told the agent to do instead.
 pub const INSTRUCTION: &str = "instruction";
+/// The field of a task's context that holds what the person answers an invitation with.
+pub const ANSWER: &str = "answer";
 /// The key in the context of a task with the recipients that a person named for a message.
 pub const MESSAGE: &str = "message";
 

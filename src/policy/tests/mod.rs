@@ -165,7 +165,7 @@ impl VerdictCase<'_> {
             action_id: ActionId::derive(at(), &["a"]),
             account: AccountId::from("a"),
             user: UserId::from("u"),
-            task_id: TaskId::derive(at(), &["t"]),
+            task_id: Some(TaskId::derive(at(), &["t"])),
             step: self.tool.into(),
             generation: 0,
             mail_id: Some(MailId(1)),

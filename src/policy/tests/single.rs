@@ -50,6 +50,23 @@ fn effects_on_a_mail_need_one() {
 }
 
 #[test]
+fn a_label_that_is_not_configured_needs_a_rule_of_the_person() {
+    let mail = plain("label").mail();
+    let (person, sender) = (Argument::new("label", Origin::Person), Argument::new("label", Origin::Mail));
+    let task = plain("label").action().task_id;
+    for (task_id, arguments, expected) in [
+        (None, vec![person.clone()], "allowed"),
+        (task, vec![person], "denied"),
+        (None, vec![sender], "denied"),
+        (None, Vec::new(), "denied"),
+    ] {
+        let effect = Effect::Label { label: "Shop".into() };
+        let action = Action { task_id, arguments: arguments.clone(), effect, ..plain("label").action() };
+        assert_eq!(word(&judged(action, Some(&mail), None)), expected, "{task_id:?} {arguments:?}");
+    }
+}
+
+#[test]
 fn only_configured_labels_and_plain_folders() {
     let mail = plain("label").mail();
     let with = |tool, effect| word(&judged(Action { effect, ..plain(tool).action() }, Some(&mail), None));

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use hashbrown::HashMap;
 
 use super::Language;
+use crate::plain_text::word_hash::tokenise_by;
 use crate::reading::{
-    lexicon::{Lexicon, WordList, word_hash::tokenise_by},
+    lexicon::{Lexicon, WordList},
     sentence::text::normalise,
 };
 

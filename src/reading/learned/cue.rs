@@ -5,14 +5,10 @@ use super::{
     signal::{Signal, tokenise},
     weights::{SignalWeights, weight_table},
 };
+use crate::date::{self, DueDate, ReferenceTime};
 use crate::{
     model::{Mail, Me},
-    reading::{
-        date::{self, DueDate, ReferenceTime},
-        lexicon::Feature,
-        mail::annotated_mail::AnnotatedMail,
-        sentence::score::ScoredSentence,
-    },
+    reading::{lexicon::Feature, mail::annotated_mail::AnnotatedMail, sentence::score::ScoredSentence},
 };
 
 /// So many sentences are asked for their days.

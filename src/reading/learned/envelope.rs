@@ -125,7 +125,9 @@ pub(in crate::reading) fn is_organisation(address: &Address) -> bool {
         name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 3).collect();
     let labels = domain.split('.').rev().skip(1);
     let is_domain = labels.filter(|label| label.len() >= 3).any(|label| {
-        named.contains(&label) || label.split('-').filter(|part| part.len() >= 3).all(|part| named.contains(&part))
+        named.contains(&label)
+            || (named.len() > 1 && named.concat() == label)
+            || label.split('-').filter(|part| part.len() >= 3).all(|part| named.contains(&part))
     });
     let local = address.addr.split('@').next().unwrap_or_default();
     is_domain && !local.split(['.', '-', '_', '+']).any(|part| part.len() >= 2 && named.contains(&part))
@@ -289,6 +291,8 @@ mod tests {
         for (name, addr, expected) in [
             ("Paketreh", "sendung@paketreh.example", true),
             ("Basarnet Nachrichten", "nachricht@mail.basarnet.example", true),
+            ("Mill Road Surgery", "desk@millroadsurgery.example", true),
+            ("Tilda Frame", "tilda@tildaframe.example", false),
             ("Bootswerft Kranich", "buero@bootswerft-kranich.example", true),
             ("Eva Brandt", "eva@brandt.example", false),
             ("Eva Brandt", "eva@brandt-hoffmann.example", false),

@@ -5,9 +5,10 @@ use super::{
     signal::Signal,
     weights::{Head, HeadWeights, SignalWeights, value_for_head, weight_table},
 };
+use crate::date::ReferenceTime;
 use crate::{
     model::{Mail, Me},
-    reading::{date::ReferenceTime, mail::annotated_mail::AnnotatedMail},
+    reading::mail::annotated_mail::AnnotatedMail,
 };
 
 /// The sums of a mail's signals, per head, above or below nought.

@@ -14,7 +14,8 @@ pub(super) use cue::{emit_mail_cues, emit_word_signals};
 pub(super) use envelope::{is_organisation, is_same_organisation};
 pub(super) use mail_scores::{MailScores, PredictedClass, score_mail};
 pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
-pub(super) use signal::{Signal, emit_sentence_signals};
+pub(crate) use signal::Signal;
+pub(super) use signal::emit_sentence_signals;
 pub(super) use weights::{Head, SentenceLogits, weight_table};
 
 pub use weights::use_weights;

@@ -4,7 +4,7 @@ use super::{
     signal::{HashedWord, Signal, SignalKey, tokenise_and_hash},
     weights::{SENTENCE_HEADS, SentenceLogits, SignalWeights, value_for_head, weight_table},
 };
-use crate::reading::lexicon::word_hash::hash_word;
+use crate::plain_text::word_hash::hash_word;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use crate::reading::{
-    lexicon::word_hash::{extend_hash, hash_word},
-    sentence::text::Sentence,
-};
+use crate::plain_text::word_hash::{extend_hash, hash_word};
+use crate::reading::sentence::text::Sentence;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reading) enum Signal<'a> {
+pub(crate) enum Signal<'a> {
     Word(&'a str),
     Pair(&'a str, &'a str),
     Three(&'a str, &'a str, &'a str),
+    /// The first letters of a longer word.
+    Stem(&'a str),
     Subject(&'a str),
     Cue(&'a str),
     /// A cue about the subject alone.
@@ -26,6 +26,7 @@ impl fmt::Display for Signal<'_> {
             Signal::Word(word) => write!(f, "word:{word}"),
             Signal::Pair(a, b) => write!(f, "pair:{a} {b}"),
             Signal::Three(a, b, c) => write!(f, "three:{a} {b} {c}"),
+            Signal::Stem(letters) => write!(f, "stem:{letters}"),
             Signal::Subject(word) => write!(f, "subject:{word}"),
             Signal::Cue(name) => write!(f, "cue:{name}"),
             Signal::SubjectCue(name) => write!(f, "subject_cue:{name}"),
@@ -38,7 +39,7 @@ impl Signal<'_> {
     /// As a person reads it: words in quotes, cues by name.
     pub(in crate::reading) fn describe(&self) -> String {
         match self {
-            Signal::Word(word) | Signal::Subject(word) => format!("“{word}”"),
+            Signal::Word(word) | Signal::Subject(word) | Signal::Stem(word) => format!("“{word}”"),
             Signal::Pair(a, b) => format!("“{}”", format!("{a} {b}").trim_matches(['^', '$', ' '])),
             Signal::Three(a, b, c) => format!("“{}”", format!("{a} {b} {c}").trim_matches(['^', '$', ' '])),
             Signal::Cue(name) | Signal::Again(name) | Signal::SubjectCue(name) => name.replace('_', " "),
@@ -46,13 +47,14 @@ impl Signal<'_> {
     }
 
     /// The key of its row, without writing its name.
-    pub(super) fn row_key(&self) -> u64 {
+    pub(crate) fn row_key(&self) -> u64 {
         match self {
             Signal::Word(word) => SignalKey::WORD.with_hash(hash_word(word)),
             Signal::Pair(a, b) => SignalKey::PAIR.with_hash(hash_word(a)).with_hash(hash_word(b)),
             Signal::Three(a, b, c) => {
                 SignalKey::THREE.with_hash(hash_word(a)).with_hash(hash_word(b)).with_hash(hash_word(c))
             }
+            Signal::Stem(letters) => SignalKey::STEM.with_hash(hash_word(letters)),
             Signal::Subject(word) => SignalKey::SUBJECT.with_hash(hash_word(word)),
             Signal::Cue(name) => SignalKey::CUE.with_hash(hash_word(name)),
             Signal::SubjectCue(name) => SignalKey::SUBJECT_CUE.with_hash(hash_word(name)),
@@ -62,7 +64,7 @@ impl Signal<'_> {
     }
 
     /// The signal of a name, as the weights' file has it.
-    pub(super) fn parse(name: &str) -> Option<Signal<'_>> {
+    pub(crate) fn parse(name: &str) -> Option<Signal<'_>> {
         let (sort, rest) = name.split_once(':')?;
         let mut words = rest.split(' ');
         let mut word = || words.next();
@@ -70,6 +72,7 @@ impl Signal<'_> {
             "word" => Signal::Word(rest),
             "pair" => Signal::Pair(word()?, word()?),
             "three" => Signal::Three(word()?, word()?, word()?),
+            "stem" => Signal::Stem(rest),
             "subject" => Signal::Subject(rest),
             "cue" => Signal::Cue(rest),
             "subject_cue" => Signal::SubjectCue(rest),
@@ -91,6 +94,7 @@ impl SignalKey {
     const CUE: SignalKey = SignalKey::for_kind(5);
     const SUBJECT_CUE: SignalKey = SignalKey::for_kind(6);
     const AGAIN: SignalKey = SignalKey::for_kind(7);
+    const STEM: SignalKey = SignalKey::for_kind(8);
 
     /// Far apart: a word's number has few bits when the word is short.
     const fn for_kind(sort: u64) -> SignalKey {
@@ -257,6 +261,7 @@ mod tests {
             Signal::Word("please"),
             Signal::Pair("^", "please"),
             Signal::Three("let", "me", "know"),
+            Signal::Stem("remi"),
             Signal::Subject("דחוף"),
             Signal::Cue("urgent"),
             Signal::SubjectCue("urgent"),

@@ -84,6 +84,12 @@ text_enum! {
         Fee = "fee",
         ShortNotice = "short_notice",
         PromisedMoney = "promised_money",
+        /// Says what follows is so only if something is not done.
+        IfNot = "if_not",
+        Harm = "harm",
+        /// Asks only those for whom something does not fit: "if you cannot come".
+        OnlyIf = "only_if",
+        Delay = "delay",
     }
 }
 

@@ -7,7 +7,6 @@ mod feature;
 mod german_verbs;
 mod lexicon_file;
 mod phrase_automaton;
-pub(super) mod word_hash;
 mod word_list;
 
 use std::sync::LazyLock;

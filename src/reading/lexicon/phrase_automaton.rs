@@ -3,10 +3,8 @@
 use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
 use hashbrown::HashSet;
 
-use super::{
-    Feature, PhraseMatch,
-    word_hash::{HashedToken, tokenise_ascii},
-};
+use super::{Feature, PhraseMatch};
+use crate::plain_text::word_hash::{HashedToken, tokenise_ascii};
 use crate::reading::sentence::text::{normalise, words};
 
 struct Phrase {

@@ -42,11 +42,21 @@ text_enum! {
         MeetingReferences = "meeting_references",
         MeetingLeads = "meeting_leads",
         Articles = "articles",
+        /// Words that add to what was asked before.
+        Additions = "additions",
         PointingWords = "pointing_words",
+        /// Verbs that say where somebody is.
+        Presence = "presence",
         /// Wishes for an answer, which say nothing of what it is to be about.
         AnswerWishes = "answer_wishes",
         /// Words for a time that was named before.
         PointingTimes = "pointing_times",
+        /// A time is good or possible.
+        Suiting = "suiting",
+        /// Wishes to talk or to meet, whatever it is called.
+        Talks = "talks",
+        /// A time is not possible.
+        Unavailable = "unavailable",
         /// Words that open what happens otherwise.
         ElseOpenings = "else_openings",
         /// Limits that are a time named before: "until then".

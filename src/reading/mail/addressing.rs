@@ -55,15 +55,30 @@ impl Addressing {
 
     /// Whether a sentence calls another reader of the mail by name: "Marc, could you …".
     pub(in crate::reading) fn calls_other(&self, sentence: &Sentence<'_>) -> bool {
-        let Some((called, rest)) = sentence.normalised.split_once([',', ':', '–']) else { return false };
-        let called = called.trim_start_matches('@');
-        if words(called).count() > 2
-            || rest.trim().is_empty()
-            || words(called).any(|word| self.own.iter().any(|own| own == word))
+        let lexicon = Lexicon::of(sentence.language);
+        let plain = sentence.normalised.as_str();
+        // "And Piotr, please …" calls him too.
+        let plain = plain
+            .split_once(' ')
+            .filter(|(first, _)| matches!(*first, "and" | "also" | "und" | "auch") && lexicon.is_lead_in(first))
+            .map_or(plain, |(_, rest)| rest);
+        let own = |called: &str| words(called).any(|word| self.own.iter().any(|own| own == word));
+        if let Some((called, _)) = split_before_courtesy(plain)
+            && !own(called)
+            && words(called).any(|word| self.is_other(word))
         {
+            return true;
+        }
+        let Some((called, rest)) = plain.split_once([',', ':', '–']) else { return false };
+        let called = called.trim_start_matches('@');
+        if words(called).count() > 2 || rest.trim().is_empty() || own(called) {
             return false;
         }
-        words(called).any(|word| self.is_other(word)) || (self.is_group && looks_like_name(sentence, called))
+        let is_led_in = plain.len() < sentence.normalised.len();
+        words(called).any(|word| self.is_other(word))
+            || (self.is_group
+                && looks_like_name(sentence, called)
+                && (!is_led_in || is_written_large(sentence.raw, called)))
     }
 
     fn is_other(&self, word: &str) -> bool {
@@ -93,6 +108,13 @@ impl Addressing {
     }
 }
 
+/// "Kim please forward it": a name without a comma, if the word before the courtesy is one.
+fn split_before_courtesy(plain: &str) -> Option<(&str, &str)> {
+    let plain = plain.trim_start_matches(['(', '"']);
+    let (called, rest) = plain.split_once(' ')?;
+    (rest.starts_with("please ") || rest.starts_with("bitte ")).then_some((called, rest))
+}
+
 /// Whether a word opens a letter, in any language that is read.
 pub(in crate::reading) fn is_greeting_word(word: &str) -> bool {
     let languages = [Language::English, Language::German, Language::Hebrew];
@@ -116,6 +138,12 @@ fn looks_like_name(sentence: &Sentence<'_>, called: &str) -> bool {
                 lexicon.has_word(WordList::LeadIns, word) || is_listed(WordList::Everybody, word, sentence.language);
             !is_known && word.chars().all(char::is_alphabetic) && !LanguageScores::is_function_word(word)
         })
+}
+
+/// Whether the first of these words is written with a capital in the text.
+fn is_written_large(text: &str, called: &str) -> bool {
+    let first = words(called).next();
+    words(text).any(|word| word.starts_with(char::is_uppercase) && Some(normalise(word).as_str()) == first)
 }
 
 /// Returns the word as it is written in `text`.

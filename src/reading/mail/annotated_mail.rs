@@ -2,10 +2,11 @@
 //!
 //! Owns the one walk over the text. Later questions are answered from here, never by matching again.
 
-use super::{addressing::Addressing, injection::mark_orders_to_program};
+use super::{addressing::Addressing, category::is_machine_sender, injection::mark_orders_to_program};
 use crate::model::{Mail, Me, SentenceScores};
 use crate::reading::{
     language::{Language, LanguageScores},
+    learned::is_organisation,
     lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList, find_phrases},
     second_reading::apply_scores,
     sentence::{
@@ -31,6 +32,8 @@ pub(in crate::reading) struct AnnotatedMail<'a> {
     forward_start: usize,
     /// What the mail says to a program that reads it, as it stands there.
     order_to_program: Option<String>,
+    /// A firm or a machine writes, and nobody in particular.
+    is_from_service: bool,
 }
 
 impl<'a> AnnotatedMail<'a> {
@@ -58,7 +61,15 @@ impl<'a> AnnotatedMail<'a> {
             addressing,
             forward_start,
             order_to_program,
+            is_from_service: is_organisation(&mail.from)
+                || is_machine_sender(&mail.from.addr)
+                || mail.bulk_header.is_some(),
         }
+    }
+
+    /// Whether a firm or a machine writes, and nobody in particular.
+    pub(in crate::reading) fn is_from_service(&self) -> bool {
+        self.is_from_service
     }
 
     /// What the mail says to a program that reads it.
@@ -132,7 +143,11 @@ impl<'a> AnnotatedMail<'a> {
 
     /// Whether a sentence is made of the words of requests and asks for nothing.
     pub(in crate::reading) fn is_courtesy(&self, scored: &ScoredSentence<'_>) -> bool {
-        !self.is_one_sentence() && scored.is_courtesy()
+        // "Call us if you cannot come", "rate your purchase": what a firm says to everybody.
+        let is_for_everybody = self.is_from_service
+            && !scored.features.has_any(&[Feature::Due, Feature::Deadline])
+            && scored.features.has_any(&[Feature::OnlyIf, Feature::Survey]);
+        is_for_everybody || (!self.is_one_sentence() && scored.is_courtesy())
     }
 
     /// How many phrases of a feature stand in the subject and the text.

@@ -2,9 +2,9 @@
 //!
 //! Owns the reasons for "no task" that come from the envelope and the genre. Headers speak before words.
 
+use crate::date::ReferenceTime;
 use crate::model::{Mail, reading::NoTask};
 use crate::reading::{
-    date::ReferenceTime,
     language::Language,
     learned::{Head, MailScores, PredictedClass},
     lexicon::{Feature, Lexicon, WordList},

@@ -11,4 +11,5 @@ mod machine_syntax;
 mod phishing;
 pub(super) mod requests;
 pub(super) mod service;
+pub(super) mod stakes;
 pub(super) mod warnings;

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 use crate::model::reading::Asked;
 use crate::reading::{
-    conversation::content_words,
+    conversation::{content_words, says},
     lexicon::{Feature, Lexicon, WordList},
-    mail::annotated_mail::AnnotatedMail,
+    mail::{annotated_mail::AnnotatedMail, stakes::stakes_of},
     sentence::{
         clause::{Clause, ClauseKind, extract_clause},
         score::{ScoredSentence, THRESHOLD, logistic},
@@ -30,6 +30,9 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
             && !annotated.is_courtesy(scored)
             && !annotated.asks_others(scored)
             && annotated.may_ask_person(scored)
+            && (annotated.is_one_sentence()
+                || scored.sentence.words().nth(1).is_some()
+                || scored.has(Feature::Question))
     };
     let items = annotated.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
@@ -41,10 +44,9 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
         .collect();
     let requests: Vec<RequestSentence<'p, 'a>> =
         asking.iter().map(|scored| RequestSentence::new(scored, annotated)).collect();
-    let has_act = requests.iter().any(|request| request.is_plain_act());
-    let strength = |request: &RequestSentence<'_, '_>| {
-        annotated.request_logit(request.scored, lean) + request.weigh_as_main(has_act)
-    };
+    let acts = requests.iter().filter(|request| request.is_plain_act()).count();
+    let strength =
+        |request: &RequestSentence<'_, '_>| annotated.request_logit(request.scored, lean) + request.weigh_as_main(acts);
     // Of two that are equally strong the first counts.
     let stronger = |(_, a): &(usize, &RequestSentence<'_, '_>), (_, b): &(usize, &RequestSentence<'_, '_>)| {
         strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater)
@@ -175,9 +177,11 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             && self.words.len() >= 2
     }
 
-    /// How much it looks like what the mail was written for, beside how much it asks. `has_act`: the mail asks outright for
-    /// something to be done.
-    fn weigh_as_main(&self, has_act: bool) -> f64 {
+    /// How much it looks like what the mail was written for, beside how much it asks. `acts`: how often the mail asks
+    /// outright for something to be done.
+    fn weigh_as_main(&self, acts: usize) -> f64 {
+        let has_act = acts > 0;
+        let has_other_act = acts > usize::from(self.is_plain_act());
         let proposes =
             self.scored.logit_meets > 0.0 || self.scored.features.has_any(&[Feature::Meeting, Feature::Proposes]);
         let parts = [
@@ -188,8 +192,12 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             (has_act && self.clause_kind == ClauseKind::Answer && !proposes, -1.0),
             (has_act && self.clause_kind == ClauseKind::Whole && !proposes, -1.0),
             (has_act && self.clause_kind == ClauseKind::Tell, -0.5),
-            (has_act && self.is_plain_act() && self.scored.has(Feature::Due), 0.3),
+            (self.is_plain_act() && self.scored.features.has_any(&[Feature::Due, Feature::SameDay]), 0.8),
             (has_act && self.scored.has(Feature::Conditional), -1.0),
+            // "Please also bring …", "remember to …" goes with what was asked before.
+            (has_other_act && says(self.scored, WordList::Additions), -1.0),
+            // "If we do not have it by then, we will ask you to repay": what happens otherwise.
+            (has_other_act && stakes_of(self.scored).is_some() && self.scored.has(Feature::Conditional), -1.5),
         ];
         parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
     }

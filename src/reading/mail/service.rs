@@ -3,12 +3,16 @@
 //! Owns when mail that nobody wrote by hand opens a task all the same: it is sent to the reader, it names an act of theirs
 //! with its day or passes on that somebody waits for them, and it neither sells nor lures.
 
+use crate::date::ReferenceTime;
 use crate::model::Mail;
 use crate::reading::{
-    date::ReferenceTime,
     learned::{Head, MailScores},
     lexicon::Feature,
-    mail::{annotated_mail::AnnotatedMail, category::is_auto_submitted},
+    mail::{
+        annotated_mail::AnnotatedMail,
+        category::is_auto_submitted,
+        stakes::{Stakes, stakes_of},
+    },
     read::ReadContext,
     sentence::score::ScoredSentence,
 };
@@ -49,8 +53,9 @@ pub(in crate::reading) fn find_act<'p, 'a>(
     base: &ReferenceTime<'_>,
 ) -> Option<&'p ScoredSentence<'a>> {
     let names_act = |scored: &&ScoredSentence<'_>| {
-        let is_meant =
-            scored.asks() || scored.features.has_any(&[Feature::Mentions, Feature::Obliges, Feature::Deadline]);
+        let is_meant = scored.asks()
+            || scored.features.has_any(&[Feature::Mentions, Feature::Obliges, Feature::Deadline])
+            || stakes_of(scored).is_some();
         is_meant && !scored.features.has_any(&[Feature::Machine, Feature::Boilerplate, Feature::Injection])
     };
     let strength = |scored: &ScoredSentence<'_>| {
@@ -61,7 +66,9 @@ pub(in crate::reading) fn find_act<'p, 'a>(
 
 /// An act with the day it is due on: in the sentence itself, or beside one that says what the reader is obliged to.
 fn is_dated_act(scored: &ScoredSentence<'_>, annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> bool {
-    let obliges = |scored: &ScoredSentence<'_>| scored.features.has_any(&[Feature::Obliges, Feature::Deadline]);
+    let obliges = |scored: &ScoredSentence<'_>| {
+        scored.features.has_any(&[Feature::Obliges, Feature::Deadline]) || stakes_of(scored) == Some(Stakes::Harm)
+    };
     if scored.features.has_any(&[Feature::Meeting, Feature::Gathers]) {
         return false;
     }

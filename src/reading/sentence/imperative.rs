@@ -100,6 +100,7 @@ fn is_german_imperative_at(sentence: &Sentence<'_>, at: usize) -> bool {
     let (word, shortened) = word.strip_suffix("'s").map_or((word, false), |word| (word, true));
     if next == "sie" {
         return word.ends_with('n')
+            && !is_written_small(sentence.raw)
             && !sentence.is_question()
             && !lexicon.has_word(WordList::Auxiliaries, word)
             && !lexicon.is_lead_in(word);
@@ -122,6 +123,12 @@ fn is_german_imperative_at(sentence: &Sentence<'_>, at: usize) -> bool {
         && !promises
         && !asks
         && !proposes
+}
+
+/// Whether "sie" is written small in a text that has large letters: they, and not the reader.
+fn is_written_small(raw: &str) -> bool {
+    let has_capitals = || raw.split_whitespace().skip(1).any(|word| word.starts_with(char::is_uppercase));
+    !words(raw).any(|word| word == "Sie") && has_capitals()
 }
 
 /// "Melde mich", "kümmere mich": what one does oneself.

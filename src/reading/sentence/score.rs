@@ -5,9 +5,9 @@
 
 use std::cell::OnceCell;
 
+use crate::date::{self, DueDate, ReferenceTime};
 use crate::model::SentenceScores;
 use crate::reading::{
-    date::{self, DueDate, ReferenceTime},
     learned::{Head, SentenceLogits, SentenceWeights, emit_sentence_signals, weigh_sentence, weight_table},
     lexicon::{Feature, FeatureSet, Lexicon, PhraseMatch, WordList, find_phrases},
     sentence::{

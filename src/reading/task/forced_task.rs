@@ -1,8 +1,8 @@
 //! When a person says it is a task: one is made, whatever the reading says. And dates typed by hand.
 
+use crate::date::{self, ReferenceTime};
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 use crate::reading::{
-    date::{self, ReferenceTime},
     lexicon::Feature,
     mail::annotated_mail::AnnotatedMail,
     read::ReadContext,

@@ -6,6 +6,7 @@
 pub(super) mod asked;
 pub(super) mod facts;
 pub(super) mod forced_task;
+mod meeting_times;
 pub(super) mod money;
 mod note;
 pub(super) mod objective;

@@ -239,8 +239,9 @@ fn put_hebrew_infinitive_first(text: &str) -> Option<String> {
         known.clone().find(|(order, _)| *order == word).map(|(_, done)| done.to_owned())
     };
     let bare = || first.strip_prefix(['ש', 'ו']).and_then(done);
-    // "נבקש לקבל": whoever writes wants to get it.
-    if first == "לקבל" {
+    // "נבקש לקבל", "אפשר להתקשר אליך": whoever writes wants to do it.
+    let is_done_to_reader = || words(rest).any(|word| matches!(word, "אליך" | "אלייך" | "אליכם" | "אותך" | "אתכם"));
+    if first == "לקבל" || (first.starts_with('ל') && is_done_to_reader()) {
         return None;
     }
     let is_infinitive = first.starts_with('ל') && first.chars().count() >= 4 && first != "לפני";

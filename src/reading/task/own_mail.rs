@@ -3,9 +3,9 @@
 //! Owns what may be taken from the person's own words. Orders to the agent count only in mail to oneself: what is
 //! written to someone else is for them.
 
+use crate::date::{self, DueDate, ReferenceTime};
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 use crate::reading::{
-    date::{self, DueDate, ReferenceTime},
     lexicon::Feature,
     mail::{annotated_mail::AnnotatedMail, requests::MAX_TASKS_PER_MAIL},
     read::ReadContext,
@@ -61,7 +61,8 @@ pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<Extr
 }
 
 fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thread: bool) -> ExtractedTask {
-    let steps = choose_steps(note.kind, TemplateContext { has_due_date: due.is_some(), in_thread });
+    let steps =
+        choose_steps(note.kind, TemplateContext { has_due_date: due.is_some(), in_thread, asks_for_time: false });
     ExtractedTask {
         kind: note.kind,
         objective: note.objective,
@@ -77,6 +78,7 @@ fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thr
         wants_answer: false,
         asked: None,
         happens_at: None,
+        asked_times: None,
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Owns how a task is filled. Whether there is one was decided before.
 
-use crate::model::{ExtractedTask, Instant, Mail, TaskKind};
+use crate::date::{self, DueDate, ReferenceTime};
+use crate::model::{AskedTime, AskedTimes, ExtractedTask, Instant, Mail, TaskKind};
 use crate::reading::{
     conversation::says,
-    date::{self, DueDate, ReferenceTime},
     language::Language,
     lexicon::{Feature, Lexicon, WordList},
     mail::annotated_mail::AnnotatedMail,
@@ -16,6 +16,7 @@ use crate::reading::{
     },
     task::{
         asked::{find_asked, kind_for_asked},
+        meeting_times::{asks_about_time, asks_to_come, asks_to_meet, find_asked_times},
         money,
         objective::ObjectiveWriter,
         shorten::shorten,
@@ -39,6 +40,12 @@ pub(in crate::reading) fn plan_task(
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
     let asked = find_asked(scored, !mail.attachments.is_empty());
     let kind = kind_for_asked(choose_task_kind(scored, &clause, annotated, mail, &seen), asked, &clause, scored);
+    let asked_times = find_times_of_request(kind, scored, mail, annotated, base);
+    // "Does Thursday at ten suit you?" is a meeting, whatever it is called.
+    let is_meeting = asked_times.is_some()
+        && is_answerable(kind)
+        && (asks_to_meet(scored) || kind == TaskKind::Question && !asks_to_come(scored));
+    let kind = if is_meeting { TaskKind::Meeting } else { kind };
     let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
     let referent = find_referent(&clause, scored, annotated, writer.subject.is_empty());
     if referent.is_some() {
@@ -75,7 +82,8 @@ pub(in crate::reading) fn plan_task(
     task.currency = money.map(|money| money.currency.to_owned());
     task.asked = asked;
     task.wants_answer = wants_answer(kind, &clause, scored);
-    task.happens_at = find_meeting_time(kind, scored, base);
+    task.asked_times = asked_times;
+    task.happens_at = find_meeting_time(&task, scored, base);
     set_due_date_and_steps(&mut task, due, mail);
     task
 }
@@ -94,15 +102,46 @@ fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) ->
     }
 }
 
+/// A request of no more certain kind may turn out to be about a time.
+const fn is_answerable(kind: TaskKind) -> bool {
+    matches!(kind, TaskKind::Question | TaskKind::Request | TaskKind::Deadline)
+}
+
+/// The times that the mail names, where a meeting is asked for, or whether the reader has time or comes.
+fn find_times_of_request(
+    kind: TaskKind,
+    scored: &ScoredSentence<'_>,
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<AskedTimes> {
+    match kind {
+        TaskKind::Meeting => find_asked_times(scored, &mail.subject, annotated, base),
+        kind if is_answerable(kind) && asks_to_meet(scored) => find_asked_times(scored, &mail.subject, annotated, base),
+        kind if is_answerable(kind) && asks_about_time(scored) => {
+            let found = find_asked_times(scored, "", annotated, base)?;
+            let is_ahead = found.times.iter().any(|time| base.hours_until(time.earliest()) > 0.0);
+            (found.is_exact() && is_ahead).then_some(found)
+        }
+        _ => None,
+    }
+}
+
 /// The hour at which the reader is asked to be somewhere or to meet. A limit is none: work that is late is still to be
 /// done.
-fn find_meeting_time(kind: TaskKind, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<Instant> {
+fn find_meeting_time(task: &ExtractedTask, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<Instant> {
+    // Of several times the last one counts: until then there is something to answer. A time that had passed when the mail
+    // was written is answered too.
+    if let Some(asked) = &task.asked_times {
+        let last = asked.times.iter().map(AskedTime::latest).max().filter(|_| asked.is_exact());
+        return last.filter(|last| base.hours_until(*last) > 0.0);
+    }
     let lexicon = Lexicon::of(scored.sentence.language);
     let due = scored.due_date(base).filter(|due| !due.is_limit && due.deadline.contains('T'))?;
     let is_visit = scored.sentence.raw.contains('?')
-        && (kind == TaskKind::Question || scored.logit_meets > 0.0 || says(scored, WordList::Visits))
+        && (task.kind == TaskKind::Question || scored.logit_meets > 0.0 || says(scored, WordList::Visits))
         && !scored.sentence.words().any(|word| lexicon.has_word(WordList::HandingVerbs, word));
-    (kind == TaskKind::Meeting || is_visit).then_some(due.at)
+    (task.kind == TaskKind::Meeting || is_visit).then_some(due.at)
 }
 
 /// "Book a room for the kick-off", "schedule a call with the client": the words say more than "a meeting with" the sender.
@@ -130,16 +169,21 @@ fn find_referent<'a>(
 ) -> Option<&'a str> {
     let language = scored.sentence.language;
     let from = usize::from(language != Language::German);
-    if !clause.points_back(language) || words(&clause.text).count() > 7 {
+    // "Please look over.": names nothing at all.
+    let is_bare = clause.kind == ClauseKind::Act && lacks_subject && words(&clause.text).count() <= MOST_BARE_WORDS;
+    if !(clause.points_back(language) || is_bare) || words(&clause.text).count() > 7 {
         return None;
     }
-    let head = clause.text.split(' ').nth(from)?;
+    let head = clause.text.split(' ').nth(from).unwrap_or(&clause.text);
     let own = scored.sentence.raw.split([',', '–', '—', ';']).next().and_then(|part| part.split(" - ").next())?;
     let inside = !own.contains(head) && words(own).count() >= 3;
     let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
     let before = at.checked_sub(1).and_then(|at| annotated.sentences.get(at)).map(|scored| scored.sentence.raw);
     if inside { Some(own) } else { before.filter(|before| lacks_subject && words(before).count() >= 3) }
 }
+
+/// An act of so few words says nothing of its matter.
+const MOST_BARE_WORDS: usize = 2;
 
 fn append_referent(objective: &str, about: &str, language: Language) -> String {
     const MAX_REFERENT_CHARS: usize = 60;
@@ -283,13 +327,28 @@ fn find_nearby_due_date(
     };
     let others = annotated.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
     // What the writer promises by a day is no limit for the reader.
-    let asked = others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits));
+    let asked =
+        others.take(MOST_DATED_SENTENCES).filter(|other| !other.has(Feature::Commits) && !tells_of_writer(other));
     let dues: Vec<&DueDate> = asked.filter_map(|other| other.due_date(base)).collect();
     let pointed = || find_pointed_limit(at, annotated, base);
     let limit = dues.iter().copied().find(|due| due.is_limit).or_else(pointed);
     let meeting = || if scored.has(Feature::Meeting) { dues.first().copied() } else { None };
     let subject = || date::find_due_date(&annotated.subject, base);
     limit.or_else(meeting).cloned().or_else(subject).or_else(|| find_only_day(&dues))
+}
+
+/// "I am in Kassel until Saturday": where the writer is sets no limit for the reader.
+fn tells_of_writer(scored: &ScoredSentence<'_>) -> bool {
+    use Feature::{Deadline, Hopes, LetMeKnow, Needs};
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let mut said = scored.sentence.words();
+    let is_writer = said.next().is_some_and(|word| lexicon.has_word(WordList::WriterSubjects, word));
+    let is_there = said.next().is_some_and(|word| lexicon.has_word(WordList::Presence, word));
+    let is_short = || matches!(scored.sentence.words().next(), Some("i'm" | "we're"));
+    is_writer
+        && (is_there || is_short())
+        && !scored.asks()
+        && !scored.features.has_any(&[Deadline, Hopes, LetMeKnow, Needs])
 }
 
 /// "We marry on July 9. Is it possible until then? What would it cost?": the day before a sentence near the request that
@@ -372,9 +431,13 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
         currency: None,
         invoice_number: None,
         evidence: evidence.to_owned(),
-        steps: choose_steps(kind, TemplateContext { has_due_date: false, in_thread: !mail.references.is_empty() }),
+        steps: choose_steps(
+            kind,
+            TemplateContext { in_thread: !mail.references.is_empty(), ..TemplateContext::default() },
+        ),
         wants_answer: kind == TaskKind::Invitation,
         happens_at: None,
+        asked_times: None,
         asked: None,
     }
 }
@@ -382,7 +445,11 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
 pub(in crate::reading) fn set_due_date_and_steps(task: &mut ExtractedTask, due: Option<DueDate>, mail: &Mail) {
     task.steps = choose_steps(
         task.kind,
-        TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() },
+        TemplateContext {
+            has_due_date: due.is_some(),
+            in_thread: !mail.references.is_empty(),
+            asks_for_time: task.asked_times.is_some(),
+        },
     );
     if let Some(due) = due {
         task.deadline = Some(due.deadline);

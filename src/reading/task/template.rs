@@ -11,6 +11,8 @@ pub(super) struct TemplateContext {
     pub(super) has_due_date: bool,
     /// The mail answers earlier ones.
     pub(in crate::reading) in_thread: bool,
+    /// The request names times, and an answer says whether one of them suits.
+    pub(super) asks_for_time: bool,
 }
 
 pub(super) fn choose_steps(kind: TaskKind, situation: TemplateContext) -> Vec<String> {
@@ -35,7 +37,11 @@ pub(super) fn choose_steps(kind: TaskKind, situation: TemplateContext) -> Vec<St
         (_, "remind") => situation.has_due_date,
         _ => true,
     };
-    steps.iter().copied().filter(|step| applies(step)).map(str::to_owned).collect()
+    let answers_time =
+        situation.asks_for_time && matches!(kind, TaskKind::Question | TaskKind::Request | TaskKind::Deadline);
+    let answer: &[&str] = if answers_time { &["propose_time_slots", "draft_reply", "send_reply"] } else { &[] };
+    let others = steps.iter().copied().filter(|step| applies(step) && !answer.contains(step));
+    answer.iter().copied().chain(others).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -46,7 +52,8 @@ mod tests {
     fn every_kind_has_a_step_and_none_archives() {
         for kind in TaskKind::ALL.iter().copied() {
             for (due, in_thread) in [(false, false), (true, true)] {
-                let steps = choose_steps(kind, TemplateContext { has_due_date: due, in_thread });
+                let steps =
+                    choose_steps(kind, TemplateContext { has_due_date: due, in_thread, asks_for_time: in_thread });
                 assert!(!steps.is_empty(), "{kind}");
                 assert!(!steps.iter().any(|step| step == "archive"), "{kind}");
             }
@@ -57,8 +64,10 @@ mod tests {
     fn steps_depend_on_the_situation() {
         let bare = TemplateContext::default();
         assert_eq!(choose_steps(TaskKind::Request, bare), ["do_the_work"]);
-        let full = TemplateContext { has_due_date: true, in_thread: true };
+        let full = TemplateContext { has_due_date: true, in_thread: true, asks_for_time: false };
         assert_eq!(choose_steps(TaskKind::Request, full), ["summarise_thread", "remind", "do_the_work"]);
         assert_eq!(choose_steps(TaskKind::Reminder, bare), ["remind"]);
+        let timed = TemplateContext { asks_for_time: true, ..bare };
+        assert_eq!(choose_steps(TaskKind::Question, timed), ["propose_time_slots", "draft_reply", "send_reply"]);
     }
 }

@@ -4,9 +4,12 @@
 
 use crate::model::{ExtractedTask, Mail, TaskKind};
 use crate::reading::{
-    learned::{MailScores, is_organisation},
+    learned::MailScores,
     lexicon::Feature,
-    mail::{annotated_mail::AnnotatedMail, category::is_machine_sender},
+    mail::{
+        annotated_mail::AnnotatedMail,
+        stakes::{Stakes, find_stakes},
+    },
     read::ReadContext,
     sentence::score::{ScoredSentence, logistic},
 };
@@ -20,6 +23,10 @@ const AT_STAKE: f64 = 0.95;
 const HIGHEST_OF_SERVICES: f64 = 0.49;
 /// The most that urgent words alone amount to.
 const HIGHEST_WITHOUT_STAKES: f64 = 0.89;
+/// The least urgency of work on which somebody waits: it is high on its day, and only then.
+const DELAYS: f64 = 0.6;
+/// What an act that a person wants at once counts for.
+const AT_ONCE: f64 = 1.0;
 
 pub(in crate::reading) fn estimate_urgency(
     mail: &Mail,
@@ -39,6 +46,7 @@ pub(in crate::reading) fn estimate_urgency(
     let parts = [
         (said, 1.5),
         (pretends, -3.0),
+        (wants_at_once(annotated), AT_ONCE),
         (true, scores.urgency_margin() + HIGH_URGENCY_LOGIT),
         (annotated.has(Feature::Calm), -1.5),
         (alert && annotated.has(Feature::Urgent), 1.5),
@@ -46,28 +54,55 @@ pub(in crate::reading) fn estimate_urgency(
         (context.thread_mine, 0.2),
     ];
     let sum: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    if is_at_stake(mail, annotated) && !pretends {
+    let stakes = find_stakes(annotated).filter(|_| !pretends && !is_selling(annotated));
+    if stakes == Some(Stakes::Harm) {
         return AT_STAKE;
     }
-    let sells = annotated.has(Feature::Advert);
+    let advertises = annotated.has(Feature::Advert);
     let highest =
-        if is_service(mail, annotated) && (!alert || sells) { HIGHEST_OF_SERVICES } else { HIGHEST_WITHOUT_STAKES };
+        if is_service(annotated) && (!alert || advertises) { HIGHEST_OF_SERVICES } else { HIGHEST_WITHOUT_STAKES };
+    let is_pressing = stakes == Some(Stakes::Delay) || (!pretends && is_due_today(mail, annotated, tasks, context));
+    let least = if is_pressing { DELAYS } else { 0.0 };
     // Four digits tell all there is to tell, and are the same on every machine.
-    (logistic(sum).min(highest) * 1e4).round() / 1e4
+    (logistic(sum).max(least).min(highest) * 1e4).round() / 1e4
 }
 
 /// Whether nobody in particular writes.
-fn is_service(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
-    is_machine_sender(&mail.from.addr)
-        || annotated.has(Feature::Machine)
-        || mail.bulk_header.is_some()
-        || is_organisation(&mail.from)
+fn is_service(annotated: &AnnotatedMail<'_>) -> bool {
+    annotated.is_from_service() || annotated.has(Feature::Machine)
 }
 
-/// Whether the mail says what is lost if the reader does not act: "otherwise nobody is paid". Sellers say so too, and a
-/// service that sells in the same mail loses more by it than its reader.
-fn is_at_stake(mail: &Mail, annotated: &AnnotatedMail<'_>) -> bool {
+/// Whether a person, and no service, wants work done on the day of the mail.
+fn is_due_today(
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+    tasks: &[ExtractedTask],
+    context: &ReadContext<'_>,
+) -> bool {
+    const REST_OF_DAY: f64 = 16.0;
+    let written = mail.date.unwrap_or(context.now);
+    let is_due = |task: &ExtractedTask| {
+        matches!(task.kind, TaskKind::Request | TaskKind::Review | TaskKind::Deadline)
+            && task.due_at.is_some_and(|due| (0.0..=REST_OF_DAY).contains(&written.hours_until(due)))
+    };
+    !is_service(annotated)
+        && !annotated.features().has_any(&[Feature::Advert, Feature::Calm])
+        && tasks.iter().any(is_due)
+}
+
+/// Whether a person, and no service, asks outright for something at once.
+fn wants_at_once(annotated: &AnnotatedMail<'_>) -> bool {
+    let is_wanted = |scored: &ScoredSentence<'_>| {
+        scored.asks_outright() && scored.features.has_any(&[Feature::SameDay, Feature::Urgent])
+    };
+    !is_service(annotated)
+        && !annotated.features().has_any(&[Feature::Advert, Feature::Calm])
+        && annotated.sentences.iter().any(is_wanted)
+}
+
+/// Whether the mail sells something. Sellers say what is lost too, and a service that sells in the same mail loses more
+/// by it than its reader.
+fn is_selling(annotated: &AnnotatedMail<'_>) -> bool {
     let adverts = annotated.count(Feature::Advert);
-    let sells = adverts >= 2 || annotated.has(Feature::Pressure) || (adverts == 1 && is_service(mail, annotated));
-    !sells && annotated.sentences.iter().any(|scored| scored.has(Feature::AtStake))
+    adverts >= 2 || annotated.has(Feature::Pressure) || (adverts == 1 && is_service(annotated))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::rules::{
-    Rule, RuleSet, TaskRule, compute_version,
+    ActRule, Rule, RuleSet, TaskRule, compute_version,
     editing::learned_section::{self, LearnedSection},
     grammar::{
         condition_parser::{NamedLists, parse_condition, parse_list_entries},
@@ -14,10 +14,13 @@ use crate::rules::{
     },
     ranking::precedence::{RuleOutcome, SetOrCap},
 };
-use crate::{model::Priority, rules::grammar::condition::MemberList};
+use crate::{
+    model::{Priority, RuleAct},
+    rules::grammar::condition::MemberList,
+};
 
 const FILE_KEYS: &[&str] = &["lists", "rules", "default", "learned"];
-const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "why"];
+const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "do", "why"];
 const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "task", "why"];
 
 type MapEntries<'n> = &'n [(PositionedKey, PositionedNode)];
@@ -35,11 +38,16 @@ pub(in crate::rules) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     let mut names = HashSet::new();
     let mut rules = Vec::new();
     let mut teachings = Vec::new();
+    let mut act_rules = Vec::new();
     for (key, learned, limit) in [("rules", false, MAX_RULES), ("learned", true, MAX_LEARNED)] {
         if let Some(node) = find_value(file, key).filter(|node| node.value != YamlValue::Null) {
             for read in parse_rules(node, learned, limit, &lists, &mut names)? {
                 match read {
-                    ParsedRule::Rule(rule) => rules.push(rule),
+                    ParsedRule::Rule(rule, acts) => {
+                        act_rules.extend(acts);
+                        rules.push(rule);
+                    }
+                    ParsedRule::ActRule(acts) => act_rules.push(acts),
                     ParsedRule::TaskRule(teaching) => teachings.push(teaching),
                 }
             }
@@ -53,7 +61,7 @@ pub(in crate::rules) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
     }
     let learned_bytes = section.map(|LearnedSection { bytes, .. }| bytes);
-    Ok(RuleSet { rules, task_rules: teachings, default, version: compute_version(text), learned_bytes })
+    Ok(RuleSet { rules, act_rules, task_rules: teachings, default, version: compute_version(text), learned_bytes })
 }
 
 fn parse_lists(node: &PositionedNode) -> Result<NamedLists, Fault> {
@@ -82,7 +90,10 @@ fn parse_rules(
 
 /// One entry of the file.
 enum ParsedRule {
-    Rule(Rule),
+    /// Gives or limits a level, and may act on mail as well.
+    Rule(Rule, Option<ActRule>),
+    /// Only acts on mail.
+    ActRule(ActRule),
     /// Says whether such a mail is a task at all. Only a learned entry can.
     TaskRule(TaskRule),
 }
@@ -111,6 +122,15 @@ fn parse_rule(
         }
         return Ok(ParsedRule::TaskRule(TaskRule { name, why, condition, opens: task.expect_bool()?, uses_sender }));
     }
+    let acts = find_value(entries, "do").map(parse_acts).transpose()?;
+    let acts = acts.map(|acts| ActRule { name: name.clone(), condition: condition.clone(), acts, uses_sender });
+    let gives_level = ["set", "cap"].iter().any(|key| find_value(entries, key).is_some());
+    if let (Some(acts), false) = (&acts, gives_level) {
+        if let Some((key, _)) = entries.iter().find(|(key, _)| ["lock", "stop"].contains(&key.text.as_str())) {
+            return Err(Fault::new(key.at, format!("{} without set", key.text), "set with a level"));
+        }
+        return Ok(ParsedRule::ActRule(acts.clone()));
+    }
     let outcome = parse_outcome(node, entries)?;
     if outcome.level == Priority::Critical
         && outcome.kind == SetOrCap::Set
@@ -119,7 +139,7 @@ fn parse_rule(
         let at = find_value(entries, "set").unwrap_or(node);
         return Err(at.to_fault("at most high: a rule that asks for urgency may not set critical"));
     }
-    Ok(ParsedRule::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }))
+    Ok(ParsedRule::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }, acts))
 }
 
 /// Returns a name that no other rule of the file has.
@@ -159,7 +179,7 @@ fn parse_outcome(rule: &PositionedNode, entries: MapEntries<'_>) -> Result<RuleO
         (Some(set), None) => (SetOrCap::Set, set),
         (None, Some(cap)) => (SetOrCap::Cap, cap),
         (Some(_), Some(cap)) => return Err(Fault::new(cap.at, "both set and cap", "one of them").with_width(3)),
-        (None, None) => return Err(Fault::new(rule.at, "a rule that does nothing", "set or cap with a level")),
+        (None, None) => return Err(Fault::new(rule.at, "a rule that does nothing", "set or cap with a level, or do")),
     };
     let flag = |key| match (find_value(entries, key), act) {
         (None, _) => Ok(false),
@@ -169,6 +189,37 @@ fn parse_outcome(rule: &PositionedNode, entries: MapEntries<'_>) -> Result<RuleO
         }
     };
     Ok(RuleOutcome { kind: act, level: parse_level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
+}
+
+/// Parses what a rule does to a mail: `[archive, label: NAME]`.
+fn parse_acts(node: &PositionedNode) -> Result<Vec<RuleAct>, Fault> {
+    const ACT: &str = "archive, or label: NAME";
+    let entries = node.expect_seq("a sequence such as [archive, label: NAME]")?;
+    let mut acts = Vec::new();
+    for entry in entries {
+        let act = match &entry.value {
+            YamlValue::Map(pairs) => match pairs.as_slice() {
+                [(key, value)] if key.text == "label" => {
+                    let label = value.expect_text("the name of a label")?.trim();
+                    let is_name = !label.is_empty()
+                        && label.chars().count() <= MAX_NAME_CHARS
+                        && !label.chars().any(char::is_control);
+                    if !is_name {
+                        return Err(value.to_fault(format!("a name of at most {MAX_NAME_CHARS} characters")));
+                    }
+                    RuleAct::Label { label: label.to_owned() }
+                }
+                _ => return Err(entry.to_fault(ACT)),
+            },
+            _ if entry.expect_text(ACT)? == "archive" => RuleAct::Archive,
+            _ => return Err(entry.to_fault(ACT)),
+        };
+        acts.push(act);
+    }
+    if acts.is_empty() {
+        return Err(node.to_fault(ACT));
+    }
+    Ok(acts)
 }
 
 fn parse_level(node: &PositionedNode) -> Result<Priority, Fault> {
@@ -215,6 +266,7 @@ mod tests {
     fn every_fault_of_a_rule_has_its_words() {
         check_rule(&format!("name: r, {WHEN}, set: high, cap: low"), "both set and cap");
         check_rule(&format!("name: r, {WHEN}"), "a rule that does nothing");
+        check_rule(&format!("name: r, {WHEN}, do: [forward]"), "archive, or label: NAME");
         check_rule(&format!("name: r, {WHEN}, set: medium"), "'medium'; low, med, high or critical");
         check_rule(&format!("name: r, {WHEN}, set: 3"), "low, med, high or critical");
         check_rule(&format!("name: r, {WHEN}, sett: high"), "unknown key 'sett'; one of: name, when");

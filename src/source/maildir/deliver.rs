@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{ARCHIVE, INBOX, Maildir, STATES, folders::MaildirFolders, name, read_file};
+use super::{ARCHIVE, INBOX, Maildir, STATES, folders::MaildirFolders, keywords::MaildirKeywords, name, read_file};
 use crate::{
     durable_file::{FileReplacement, sync_folder},
     failpoint,
@@ -73,7 +73,10 @@ impl Maildir {
             return Ok(());
         }
         let unique = name::parse_key(key).map(|(_, unique)| unique).unwrap_or_default();
-        let moved = failpoint::around("archive.rename", || self.folders.rename_as(&path, folder, &unique));
+        // A keyword is added to the folder before the message comes.
+        self.folders.create_folder(folder).map_err(|error| self.unavailable(error))?;
+        let flags = MaildirKeywords(self).flags_in_folder(&path, folder);
+        let moved = failpoint::around("archive.rename", || self.folders.rename_as(&path, folder, &unique, &flags));
         moved.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
             _ => SourceError::Unreadable { key: key.to_owned(), source },
@@ -122,15 +125,15 @@ impl MaildirFolders {
 
     /// Moves a file to a folder under its own name.
     pub(super) fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
-        self.rename_as(path, folder, &name::unique_part(path.file_name().unwrap_or_default()))
+        let file_name = path.file_name().unwrap_or_default();
+        self.rename_as(path, folder, &name::unique_part(file_name), &name::flags(file_name))
     }
 
-    /// Moves a file to a folder under this name and keeps its flags. If another message has the name already, the
+    /// Moves a file to a folder under this name and with these flags. If another message has the name already, the
     /// digest of the content is appended to it. Never overwrites another message.
-    fn rename_as(&self, path: &Path, folder: &str, unique: &OsStr) -> io::Result<()> {
+    fn rename_as(&self, path: &Path, folder: &str, unique: &OsStr, flags: &str) -> io::Result<()> {
         self.create_folder(folder)?;
         let dir = self.path(folder).join("cur");
-        let flags = name::flags(path.file_name().unwrap_or_default());
         let place = |mut name: OsString| {
             name.push(format!(":2,{flags}"));
             dir.join(name)
@@ -148,7 +151,7 @@ impl MaildirFolders {
 }
 
 /// Renames a file unless the new name is taken.
-fn rename_no_replace(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn rename_no_replace(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::{fs, io::Errno};
     match fs::renameat_with(fs::CWD, from, fs::CWD, to, fs::RenameFlags::NOREPLACE) {
         // The file system cannot check and rename in one step.

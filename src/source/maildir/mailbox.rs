@@ -1,9 +1,10 @@
 //! Effects in a Maildir. Archiving is a move, a draft is a file, and sending is a move to `.Sent` after the transport,
-//! if there is one, has accepted the message. A label is only a row in the store and never reaches this module.
+//! if there is one, has accepted the message. A label is a keyword where Dovecot serves the Maildir; elsewhere it is only
+//! a row in the store and never reaches this module.
 
 use std::{fs, path::PathBuf};
 
-use super::{ARCHIVE, Maildir, SENT, name};
+use super::{ARCHIVE, Maildir, SENT, keywords::MaildirKeywords, name};
 use crate::{
     failpoint,
     model::{
@@ -20,6 +21,10 @@ const TRASH: &str = ".Trash";
 const NOT_TRANSMITTED: &str = "saved in Sent, not transmitted";
 
 impl Mailbox for Maildir {
+    fn stores_labels(&self) -> bool {
+        MaildirKeywords(self).are_shown()
+    }
+
     fn apply(&self, approved: &ApprovedAction) -> Result<AppliedEffect, SourceError> {
         let action = approved.action();
         match &action.effect {
@@ -27,6 +32,11 @@ impl Mailbox for Maildir {
                 let key = mail_key(action)?;
                 self.archive(key)?;
                 Ok(AppliedEffect { handle: key.to_owned(), result: format!("moved to {ARCHIVE}") })
+            }
+            Effect::Label { label } => {
+                let key = mail_key(action)?;
+                MaildirKeywords(self).set(key, label, true)?;
+                Ok(AppliedEffect { handle: key.to_owned(), result: format!("labelled {label}") })
             }
             Effect::Draft { message } => {
                 let handle = self.store_new_message(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes())?;
@@ -41,6 +51,9 @@ impl Mailbox for Maildir {
         match &action.effect {
             Effect::Archive if self.is_in_folder(ARCHIVE, mail_key(action)?)? => {
                 Ok(Some(AppliedEffect { handle: mail_key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
+            }
+            Effect::Label { label } if MaildirKeywords(self).has(mail_key(action)?, label)? => {
+                Ok(Some(AppliedEffect { handle: mail_key(action)?.to_owned(), result: format!("labelled {label}") }))
             }
             Effect::Draft { .. } => {
                 let handle = name::make_key(DRAFTS, action.action_id.to_string().as_ref());
@@ -129,6 +142,9 @@ impl Mailbox for Maildir {
         let action = approved.action();
         match &action.effect {
             Effect::Archive => self.unarchive(mail_key(action)?).map(|()| "it is in the inbox again".into()),
+            Effect::Label { label } => MaildirKeywords(self)
+                .set(mail_key(action)?, label, false)
+                .map(|()| format!("the label {label} is off again")),
             Effect::Draft { message } => {
                 if self.find_in_folder(DRAFTS, handle)?.is_none() {
                     return Err(SourceError::Gone { key: handle.to_owned() });

@@ -8,6 +8,7 @@
 mod cursor;
 mod deliver;
 mod folders;
+mod keywords;
 mod ledger;
 mod listing;
 mod mailbox;

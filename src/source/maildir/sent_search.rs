@@ -91,7 +91,7 @@ impl MaildirSentSearch<'_> {
     fn find_by_header(&self) -> io::Result<Option<SentFile>> {
         // The message cannot have been sent before its task existed, and moving it since has changed the directory it
         // is in now.
-        let time = self.action.action_id.0.timestamp_ms().min(self.action.task_id.0.timestamp_ms());
+        let time = self.action.possible_since_ms();
         let since = SystemTime::UNIX_EPOCH + Duration::from_millis(time);
         let since = since.min(SystemTime::now()).checked_sub(CLOCK_SKEW).unwrap_or(SystemTime::UNIX_EPOCH);
         for dir in self.dirs()? {

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use crate::{
     model::{
         AccountMode, Action, ActionId, Actor, Addressed, Change, ComplexityReason, DecisionChannel, DecisionKind,
-        Direction, FactsKind, Fingerprint, Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move,
-        NodeName, OutboxState, PlanOrigin, PlanStatus, PlanStepStatus, Priority, Recurrence, RequestKind, RiskClass,
-        RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow, UnreadableRows,
-        UrgencyOrigin,
+        Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId, ItemKind, ItemState, Mail, MailState,
+        MailboxKind, Move, NodeName, OutboxState, PlanOrigin, PlanStatus, PlanStepStatus, Priority, Recurrence,
+        RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus,
+        UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -153,6 +153,11 @@ const TABLES: &[CheckedTable] = &[
             ("status", check_parses::<PlanStepStatus>),
             ("result", ANY_JSON),
         ],
+    ),
+    checked_table(
+        "held_time",
+        "task_id",
+        &[("task_id", TASK), ("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)],
     ),
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),

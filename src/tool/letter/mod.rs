@@ -1,9 +1,11 @@
 //! Letters: greeting, words, closing and signature. What the person wrote already is not written a second time.
 
+mod revised;
 mod tone;
 mod wording;
 
-pub(super) use tone::{Tone, find_tone};
+pub(super) use revised::{insert_before_ending, readdress_greeting, remove_courtesies};
+pub(super) use tone::{Tone, find_tone, is_familiar_text};
 pub(super) use wording::LetterWording;
 
 use super::ToolInput;
@@ -64,7 +66,7 @@ fn find_ending(input: &ToolInput<'_>, words: &str, signature: &str) -> Ending {
 }
 
 /// Returns whether a line greets somebody, in any language: it begins with a greeting, is short, and says no more.
-fn is_greeting(line: &str) -> bool {
+pub(super) fn is_greeting(line: &str) -> bool {
     let line = line.trim();
     let begins = LetterWording::all().iter().any(|wording| begins_with_any(line, wording.list("greetings")));
     begins && line.split_whitespace().count() <= MOST_WORDS && !line.ends_with(['.', '?'])

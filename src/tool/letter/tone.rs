@@ -38,6 +38,11 @@ fn is_familiar(input: &ToolInput<'_>, wording: &LetterWording) -> bool {
     own.or_else(theirs).unwrap_or_else(|| input.mail.is_some_and(|mail| calls_by_first_name(input, mail, wording)))
 }
 
+/// Returns whether a text calls its reader by the familiar form, in a language that has two.
+pub(in crate::tool) fn is_familiar_text(text: &str, wording: &LetterWording) -> bool {
+    familiarity(text, wording).unwrap_or(false)
+}
+
 /// Returns whether a text is familiar or formal, by the pronouns of its language; none where they do not tell.
 fn familiarity(text: &str, wording: &LetterWording) -> Option<bool> {
     let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -47,7 +52,7 @@ fn familiarity(text: &str, wording: &LetterWording) -> Option<bool> {
     (familiar || formal).then(|| familiar && !is_titled())
 }
 
-fn has_title(line: &str, wording: &LetterWording) -> bool {
+pub(super) fn has_title(line: &str, wording: &LetterWording) -> bool {
     let words = line.split(|c: char| c.is_whitespace() || matches!(c, '.' | ',')).map(str::to_lowercase);
     words.into_iter().any(|word| wording.list("titles").any(|title| title == word))
 }

@@ -13,6 +13,9 @@ static HEBREW: LazyLock<LetterWording> = LazyLock::new(|| LetterWording::parse(i
 const FAMILIAR: &str = "_familiar";
 
 impl LetterWording {
+    /// The languages that have words of their own.
+    pub(in crate::tool) const LANGUAGES: [&'static str; 3] = ["en", "de", "he"];
+
     /// Returns the words of a language; the English ones where it has none.
     pub(in crate::tool) fn of(language: &str) -> &'static Self {
         match language {
@@ -44,7 +47,7 @@ impl LetterWording {
     }
 
     /// Returns the entries of a list.
-    pub(super) fn list(&self, name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    pub(in crate::tool) fn list(&self, name: &str) -> impl Iterator<Item = &'static str> + use<> {
         self.phrase(name).split(" | ").filter(|entry| !entry.is_empty())
     }
 }

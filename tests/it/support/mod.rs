@@ -4,6 +4,7 @@
 pub(crate) mod campaign;
 pub(crate) mod gmail_home;
 pub(crate) mod google;
+pub(crate) mod mcp_client;
 pub(crate) mod model_server;
 pub(crate) mod outbox_fixture;
 pub(crate) mod test_home;

@@ -219,7 +219,7 @@ impl OutboxFixture {
             action_id,
             account: AccountId::from(WORK),
             user: UserId::from("me"),
-            task_id: self.task,
+            task_id: Some(self.task),
             step: step.into(),
             generation: 0,
             mail_id: Some(MailId(1)),

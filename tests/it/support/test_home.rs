@@ -594,6 +594,11 @@ impl Daemon {
         }
     }
 
+    /// Returns everything that the daemon has printed until now.
+    pub(crate) fn said_so_far(&self) -> String {
+        self.said.join("\n")
+    }
+
     /// Returns the exit code if the daemon has ended by itself.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         self.child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))

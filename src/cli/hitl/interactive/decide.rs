@@ -24,7 +24,7 @@ impl ApprovalScreen<'_> {
         let outcome = match (kind, letter) {
             (_, 'z') => self.snooze().await,
             (ItemKind::Action | ItemKind::RuleProposal, 'a') => self.approve().await,
-            (ItemKind::Action, 'e') => self.edit().await,
+            (ItemKind::Action, 'e') => self.edit(None).await,
             (ItemKind::Action | ItemKind::RuleProposal, 'r') => {
                 self.decide_with_reason(DecisionKind::Reject, "Why not? (Enter: no reason, Esc: back) ").await
             }
@@ -77,15 +77,55 @@ impl ApprovalScreen<'_> {
         }
     }
 
-    /// Asks what to do instead, and shows the next attempt as soon as it is ready.
+    /// Asks what to do instead, says what it understood, and does it if that is right. What is not understood opens the
+    /// text in the editor.
     async fn respond(&mut self) -> anyhow::Result<()> {
         let words = self.prompt_line("What should it do instead? (Esc: back) ")?.filter(|words| !words.is_empty());
-        let Some(words) = words else {
+        let (Some(words), Some(detail)) = (words, self.detail.as_ref()) else {
             self.notice = "Nothing was decided.".into();
             return Ok(());
         };
-        self.expected_task = self.detail.as_ref().and_then(|detail| detail.item.task_id);
-        self.submit_decision(DecisionKind::Respond, &words).await
+        let (id, task) = (detail.item.item_id, detail.item.task_id);
+        let sha256 = detail.item.action_sha256.clone().unwrap_or_default();
+        let Some(planned) = self.app.approvals().understand_response(&id.to_string(), &words).await? else {
+            return self.edit(Some(&words)).await;
+        };
+        self.notice = format!("Understood: {}.", planned.understood.join("; "));
+        if self.prompt_line("Do this? (Enter: yes, Esc: back) ")?.is_none() {
+            self.notice = "Nothing was decided.".into();
+            return Ok(());
+        }
+        let asks_again = planned.asks_again();
+        let said = DecisionInput::at_terminal(DecisionKind::Respond, &words, &sha256);
+        let now_waits = self.app.approvals().carry_out_response(planned, said).await?;
+        if now_waits != id {
+            return self.show_changed_item(now_waits).await;
+        }
+        self.expected_task = task.filter(|_| asks_again);
+        let after = self.app.approvals().detail(&id.to_string()).await?;
+        let decided = after.item.decision;
+        if let Some(verdict) = decided {
+            self.note_decision(id, verdict);
+        }
+        self.app.worker().try_finish_runs().await?;
+        let after = self.app.approvals().detail(&id.to_string()).await?;
+        let zone = self.app.config.me.time_zone;
+        self.notice = match (decided, after.item.snooze_until) {
+            (Some(verdict), _) => describe_outcome(&after, verdict, zone),
+            (None, Some(until)) => format!("Hidden until {}.", format_date_time(until, zone)),
+            (None, None) => describe_ended_item(&after),
+        };
+        self.refresh_queue().await
+    }
+
+    /// Shows the item that took the place of the one on the screen.
+    async fn show_changed_item(&mut self, new: ItemId) -> anyhow::Result<()> {
+        self.refresh_queue().await?;
+        if let Some(at) = self.queue.iter().position(|id| *id == new) {
+            self.show_item_at(at).await?;
+        }
+        self.notice = "Changed: this is what would be sent now. Nothing is approved yet.".into();
+        Ok(())
     }
 
     /// Decides the item on the screen, bound to the digest of what was drawn.
@@ -113,8 +153,9 @@ impl ApprovalScreen<'_> {
         }
     }
 
-    /// Opens the message in an editor, and shows the new item that the edit makes.
-    async fn edit(&mut self) -> anyhow::Result<()> {
+    /// Opens the message in an editor, with the words of a response that was not understood, and shows the new item that
+    /// the edit makes.
+    async fn edit(&mut self, words: Option<&str>) -> anyhow::Result<()> {
         let Some(detail) = self.detail.as_ref() else { return Ok(()) };
         let id = detail.item.item_id;
         let message = detail.action.as_ref().and_then(|row| row.action.effect.message()).cloned();
@@ -123,19 +164,14 @@ impl ApprovalScreen<'_> {
             return Ok(());
         };
         self.terminal.leave_alternate_screen()?;
-        let edited = tokio::task::block_in_place(|| editor::edit_in_editor(self.app, id, &message));
+        let edited = tokio::task::block_in_place(|| editor::edit_in_editor(self.app, id, &message, words));
         self.terminal.enter_alternate_screen()?;
         let Some((subject, text)) = edited? else {
             self.notice = "Nothing was changed.".into();
             return Ok(());
         };
         let new = self.app.approvals().edit_action(id, &subject, &text).await?;
-        self.refresh_queue().await?;
-        if let Some(at) = self.queue.iter().position(|id| *id == new) {
-            self.show_item_at(at).await?;
-        }
-        self.notice = "Changed: this is what would be sent now. Nothing is approved yet.".into();
-        Ok(())
+        self.show_changed_item(new).await
     }
 
     /// Asks until when, and hides the item. Says so when the item expires before that.

@@ -47,21 +47,21 @@ impl ApprovalScreen<'_> {
         let style = |line: &PageLine| {
             if line.is_emphasised && has_style { line.text.as_str().bold().to_string() } else { line.text.clone() }
         };
-        let head = wrap(&[PageLine::emphasised(self.headline())], columns);
+        let head = wrap(&[PageLine::emphasised(screen_headline(self))], columns);
         let mut lines: Vec<String> = head.iter().take(1).map(style).collect();
         lines.extend(rows.get(visible.clone()).unwrap_or_default().iter().map(style));
         lines.push(separator_line(visible, rows.len(), columns));
         lines.extend(foot.iter().map(style));
         self.terminal.show(&lines)
     }
+}
 
-    /// Returns the first row: the position in the queue, the priority, what the item is and when it expires.
-    fn headline(&self) -> String {
-        let paused = if self.is_paused { "EFFECTS ARE PAUSED · " } else { "" };
-        let Some(detail) = &self.detail else { return format!("{paused}Approvals") };
-        let level = detail.task.as_ref().map_or_else(String::new, |task| format!(" · {}", task.task.priority));
-        format!("{paused}{} of {}{level} · {}", self.position + 1, self.queue.len(), page::title(self.app, detail))
-    }
+/// Returns the first row: the position in the queue, the priority, what the item is and when it expires.
+fn screen_headline(screen: &ApprovalScreen<'_>) -> String {
+    let paused = if screen.is_paused { "EFFECTS ARE PAUSED · " } else { "" };
+    let Some(detail) = &screen.detail else { return format!("{paused}Approvals") };
+    let level = detail.task.as_ref().map_or_else(String::new, |task| format!(" · {}", task.task.priority));
+    format!("{paused}{} of {}{level} · {}", screen.position + 1, screen.queue.len(), page::title(screen.app, detail))
 }
 
 /// Returns the lines of the page that is shown.

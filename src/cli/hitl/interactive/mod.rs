@@ -269,7 +269,7 @@ fn help_page() -> Vec<PageLine> {
         "  u        undo: take your last yes back while its grace runs",
         "  e        edit subject and text in your editor; you see it again first",
         "  r        no, with a reason; the step is yours then",
-        "  t        tell the agent what to do instead; it shows you its next try",
+        "  t        tell the agent what to do instead; it says what it understood",
         "  z        snooze: \"2h\", \"3d\", \"tomorrow 9am\"; it is still void at its time",
         "  s, n, j  the next one, nothing decided        p, k  the one before",
         "  b        batch: approve several after a preview",

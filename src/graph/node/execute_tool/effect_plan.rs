@@ -10,8 +10,8 @@ use crate::{
     approval,
     graph::entry::{Call, NodeInput, NodeOutput},
     model::{
-        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskPlan, TaskStatus,
-        WarningKind,
+        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, StepOutput, Task, TaskPlan,
+        TaskStatus, WarningKind,
         action::{Argument, Origin},
     },
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
@@ -141,7 +141,7 @@ impl EffectfulStep<'_> {
             action_id: self.action_id,
             account: run.account.clone(),
             user: run.user.clone(),
-            task_id: self.task.task_id,
+            task_id: Some(self.task.task_id),
             step: self.name.to_owned(),
             generation: state.generation,
             mail_id: state.mail_id,
@@ -198,7 +198,7 @@ impl EffectfulStep<'_> {
         if self.task.context.more.contains_key(TaskPlan::KEY) {
             changes.push(Change::Output {
                 step: self.name.to_owned(),
-                value: json!({ "waits": "for approval", "planned": output }),
+                value: json!({ StepOutput::WAITS: reason, "planned": output }),
             });
         }
         let (policy, mail, now) = (&permissions.policy, self.entry.mail, self.entry.now);

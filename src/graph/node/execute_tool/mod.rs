@@ -6,6 +6,7 @@ mod effect_outcome;
 mod effect_plan;
 mod model_calls;
 mod plan_work;
+mod rule_effect;
 mod step_view;
 
 use std::{ops::ControlFlow, sync::Arc};
@@ -18,7 +19,7 @@ use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
-        ActionId, Change, ContextDoc, InvoiceRow, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind,
+        ActionId, Change, ContextDoc, HeldTime, InvoiceRow, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind,
         StepOutput, Task, TaskPlan, TaskStatus, plan::PlannerSettings,
     },
     source::CalendarLookup,
@@ -41,6 +42,7 @@ pub(super) struct ExecuteTool {
 struct ToolReplies {
     thread: Vec<ThreadMail>,
     busy_times: BusyTimes,
+    held_times: Vec<HeldTime>,
     in_calendar: CalendarLookup,
     letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
@@ -50,6 +52,9 @@ struct ToolReplies {
 
 impl Node for ExecuteTool {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        if entry.run.kind == RunKind::Effect {
+            return rule_effect::work_on_mail(entry, &self.me);
+        }
         let task = entry.state.task.as_ref().context("there is no task to work")?;
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
             return self.record_effect_outcome(entry, task, *action_id);
@@ -78,7 +83,8 @@ fn has_output(task: &Task, step: &str) -> bool {
 
 /// Returns whether the step whose effect a person has decided on is still to be done.
 fn is_decided_step_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
-    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !has_output(task, &subtask.step));
+    let is_open = |step: &str| !has_output(task, step) || StepOutput::of_step(task, step) == StepOutput::Waiting;
+    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && is_open(&subtask.step));
     open.any(|subtask| derive_action_id(entry, task, &subtask.step) == action_id)
 }
 
@@ -120,6 +126,7 @@ impl ExecuteTool {
             mail: entry.mail,
             thread: &replies.thread,
             busy_times: &replies.busy_times,
+            held_times: &replies.held_times,
             in_calendar: &replies.in_calendar,
             letters: &replies.letters,
             wording: replies.wording.as_ref(),
@@ -148,8 +155,9 @@ impl ExecuteTool {
             }
             Ok(ToolOutcome::ReplacedBy { steps, step }) => {
                 let is_left = |other: &dyn Tool| !steps.contains(&other.name());
-                let next =
-                    if self.untried_steps(task).any(|(_, other)| is_left(other)) { Move::Again } else { Move::Next };
+                let is_agents = self.tools.get(step).is_some() && !has_output(task, step);
+                let is_more = is_agents || self.untried_steps(task).any(|(_, other)| is_left(other));
+                let next = if is_more { Move::Again } else { Move::Next };
                 let steps = steps.iter().map(|step| (*step).to_owned()).collect();
                 let replace = Change::ReplaceSteps { steps, by: step.to_owned() };
                 Ok(NodeOutput::from_move(next).with_changes(vec![replace]))
@@ -182,16 +190,21 @@ impl ExecuteTool {
             let call = Call::Recall { mail_id: None, thread: String::new(), person: String::new(), words, invoice };
             return Ok(ControlFlow::Break(NodeOutput::from_call(call)));
         }
-        let worded = tool.accepts_wording() && entry.has_model;
+        let worded = tool.accepts_wording(task) && entry.has_model;
         let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Thread { thread })));
         }
         let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::BusyTimes { .. }))?;
-        if let (Some(days), None) = (tool.busy_days_ahead(), &busy_times) {
-            let to = entry.now.plus(chrono::Duration::days(days));
-            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from: entry.now, to })));
+        let held_times: Option<Vec<HeldTime>> = entry.find_reply(|call| matches!(call, Call::HeldTimes { .. }))?;
+        if let Some((from, to)) = tool.needs_free_times(task, entry.now) {
+            if busy_times.is_none() {
+                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from, to })));
+            }
+            if held_times.is_none() {
+                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::HeldTimes { from, to })));
+            }
         }
         let in_calendar: Option<CalendarLookup> =
             entry.find_reply(|call| matches!(call, Call::CalendarEvent { .. }))?;
@@ -210,10 +223,19 @@ impl ExecuteTool {
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::OwnLetters { person })));
         }
         let letters = letters.unwrap_or_default();
-        let (busy_times, in_calendar) = (busy_times.unwrap_or_default(), in_calendar.unwrap_or_default());
+        let (busy_times, held_times) = (busy_times.unwrap_or_default(), held_times.unwrap_or_default());
+        let in_calendar = in_calendar.unwrap_or_default();
         let (invoices, documents) = (invoices.unwrap_or_default(), documents.unwrap_or_default());
-        let replies = ToolReplies { thread, busy_times, in_calendar, letters, wording, invoices, documents };
-        Ok(ControlFlow::Continue(replies))
+        Ok(ControlFlow::Continue(ToolReplies {
+            thread,
+            busy_times,
+            held_times,
+            in_calendar,
+            letters,
+            wording,
+            invoices,
+            documents,
+        }))
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when

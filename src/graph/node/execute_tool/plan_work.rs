@@ -151,7 +151,7 @@ fn standing(task: &Task, step: &PlannedStep) -> StepStanding {
     match StepOutput::of_step(task, &name) {
         StepOutput::Skipped | StepOutput::Withheld => StepStanding::Ended,
         StepOutput::Void | StepOutput::LeftToPerson => StepStanding::Persons,
-        StepOutput::Begun | StepOutput::Failed => StepStanding::InFlight,
+        StepOutput::Begun | StepOutput::Waiting | StepOutput::Failed => StepStanding::InFlight,
         StepOutput::None if step.is_agents() => StepStanding::Open,
         StepOutput::None => StepStanding::Persons,
     }

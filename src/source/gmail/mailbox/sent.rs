@@ -111,7 +111,7 @@ impl GmailSentSearch {
         let to = action.effect.message().and_then(|message| message.to.first()).map_or("", |to| to.addr.as_str());
         // After a restore from an older backup an action is created again, with a later id than the one that was sent.
         // So the search begins when its task was created, if that is earlier.
-        let time = first.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
+        let time = first.0.timestamp_ms().min(action.possible_since_ms());
         let query = format!("to:{to} {}", after(time));
         let most = u32::try_from(MOST_SENT).unwrap_or(u32::MAX);
         let listed = self.client.call(price::LIST, async |hub, heard| {

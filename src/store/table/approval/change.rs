@@ -126,7 +126,8 @@ impl ChangeWriter<'_> {
 
     /// Moves a task in progress back to `WAITING_HITL`; any other task stays as it is.
     fn suspend_task(&self, action: &Action, why: &str) -> Result<()> {
-        let (from, _) = task::status_and_priority(self.connection, action.task_id)?;
+        let task_id = outbox::task_of(action)?;
+        let (from, _) = task::status_and_priority(self.connection, task_id)?;
         if from != TaskStatus::InProgress.as_str() {
             return Ok(());
         }
@@ -138,7 +139,7 @@ impl ChangeWriter<'_> {
             why,
             at: self.cause.at,
         };
-        task::set_status(self.connection, action.task_id, &mv)
+        task::set_status(self.connection, task_id, &mv)
     }
 
     /// Applies changes to the fields of a task. Writes no new revision when nothing differs.

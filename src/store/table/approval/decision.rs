@@ -43,8 +43,9 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
         DecisionSubject::Rejection => {
             apply(&approval::reject_by_person(decision, &action_of_item(connection, &item)?.action))
         }
-        DecisionSubject::Instruction(task_id) => {
-            apply(&approval::redo_step(decision, task_id, &action_of_item(connection, &item)?.action))
+        DecisionSubject::Instruction(task_id, instruction) => {
+            let row = task::get(connection, task_id)?;
+            apply(&approval::redo_step(decision, instruction, &row, &action_of_item(connection, &item)?.action)?)
         }
         DecisionSubject::Confirmation(task_id) => {
             apply(&approval::confirm_sent(decision, task_id, &action_of_item(connection, &item)?.action))
@@ -105,7 +106,7 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
     }
     let row = action_of_item(connection, &old)?;
     let cause = DecisionCause { item: &old, who: edit.who, at: edit.at };
-    apply_changes(connection, cause, &approval::replace_action(&row.action))?;
+    apply_changes(connection, cause, &approval::replace_action(&row.action, edit))?;
     let run = old.run_id.unwrap_or(row.run_id);
     outbox::plan(connection, &edit.action, run, edit.who, edit.at)?;
     item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)

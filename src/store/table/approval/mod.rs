@@ -128,7 +128,7 @@ pub(super) fn record_correction(
     let about = correction::CorrectionSubject {
         account: &action.account,
         user: &action.user,
-        task_id: Some(action.task_id),
+        task_id: action.task_id,
         mail_id: action.mail_id,
         at,
     };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     followup::fingerprint,
-    model::{AccountId, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId, MutedSender},
+    model::{AccountId, Address, Arrival, Direction, Fingerprint, Instant, Mail, MailContext, MailId, MutedSender},
     store::{
         error::{Result, StoreContext},
         prepared::EncodedMail,
@@ -226,6 +226,19 @@ impl MailReader<'_> {
         Ok(query_optional(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
     }
 
+    /// Returns the people whom the person has written to, with the name in the newest mail of each.
+    pub fn contacts(self, account: &AccountId) -> Result<Vec<Address>> {
+        let name = json_extract_sql("m.body", "$.from.name");
+        let sql = format!(
+            "SELECT c.address, (SELECT {name} FROM mail m WHERE m.account = c.account AND m.sender = c.address
+                                ORDER BY m.mail_id DESC LIMIT 1)
+             FROM contact c WHERE c.account = ?1 ORDER BY c.address"
+        );
+        query_readable(self.0, &sql, [account.as_str()], "listing the people one has written to", |row| {
+            Ok(Address { addr: row.get(0)?, name: row.get(1)? })
+        })
+    }
+
     /// Returns what is known about a mail besides its text; none when the ledger does not have it.
     pub fn context(self, mail_id: MailId, mail: &Mail) -> Result<Option<MailContext>> {
         load_mail_context(self.0, mail_id, mail, fingerprint::of_mail(mail).as_ref())
@@ -267,7 +280,7 @@ impl MailReader<'_> {
         let (mail, effect) =
             (json_extract_sql("b.action", "$.mail_id"), json_extract_sql("b.action", "$.effect.effect"));
         let sql = format!(
-            "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
+            "SELECT m.mail_id, m.subject, coalesce(b.task_id, ''), b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
              WHERE b.state = 'applied' AND {effect} = 'archive' AND b.updated_at >= ?1 ORDER BY b.updated_at"
         );
         query_readable(self.0, &sql, [since.to_string()], "listing what was archived", |row| {

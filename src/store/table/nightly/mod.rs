@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{
     audit, execute, json_extract_sql, mail, parse_column, parse_optional_column, query_first_readable, query_optional,
     query_readable,
-    task::{self, facts},
+    task::{self, facts, history::BY_PERSON},
 };
 use crate::{
     model::{
@@ -106,7 +106,7 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
                FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN mail m ON m.mail_id = o.mail_id
                WHERE t.status NOT IN ('DONE', 'CANCELLED') AND t.status IN ('READY', 'IN_PROGRESS') AND f.sender_verified AND f.sender <> ''
                  AND o.hand_ranked = 0 AND o.snooze_until IS NULL AND o.number IS NOT NULL
-                 AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.who = 'person')
+                 AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND {BY_PERSON})
                  AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = t.task_id)
                  AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = t.task_id AND k.state = 'linked')
                ORDER BY m.mail_id, t.task_id"

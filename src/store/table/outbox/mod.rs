@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     model::{
-        AccountMode, Action, ActionId, ActionMove, Actor, ApprovalUse, Effect, Instant, ItemKind, NewAction, OutboxRow,
-        OutboxState, RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
+        AccountMode, Action, ActionId, ActionMove, Actor, ApprovalUse, Effect, Instant, ItemKind, MailId, NewAction,
+        OutboxRow, OutboxState, RiskClass, RunId, TaskId, TaskRow, TaskStatus, audit::AuditEntry, ids::sha256_hex,
     },
     store::error::{Result, SkipUnreadable as _, StoreContext, StoreError},
 };
@@ -29,11 +29,11 @@ pub(in crate::store) fn plan(
 ) -> Result<()> {
     let NewAction { action, class, state, reason, sender } = new;
     let sql = "INSERT INTO outbox (action_id, task_id, step, generation, run_id, account, user_id, class, action, sha256, state, result, \
-               created_at, updated_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14)";
+               created_at, updated_at, sender, mail_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14, ?15)";
     let sha = action.sha256().context("encoding an action")?;
     let values = (
         action.action_id.to_string(),
-        action.task_id.to_string(),
+        action.task_id.map(|id| id.to_string()),
         &action.step,
         action.generation,
         run_id.to_string(),
@@ -46,6 +46,8 @@ pub(in crate::store) fn plan(
         reason,
         at.to_string(),
         sender,
+        // An effect of a task is found by the task.
+        action.mail_id.filter(|_| action.task_id.is_none()).map(|id| id.0),
     );
     execute(connection, sql, values, "planning an effect")?;
     if *state != OutboxState::Applied {
@@ -123,7 +125,7 @@ fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()
                       (SELECT mode FROM account WHERE account = ?2), (SELECT status FROM tasks WHERE task_id = ?3),
                       EXISTS (SELECT 1 FROM approval WHERE action_id = ?4 AND sha256 <> ?5)";
     let action = &row.action;
-    let (task_id, action_id) = (action.task_id.to_string(), action.action_id.to_string());
+    let (task_id, action_id) = (action.task_id.map(|id| id.to_string()), action.action_id.to_string());
     let values = (setting::PAUSED, action.account.as_str(), task_id, action_id, &row.sha256);
     let found = query_optional(connection, sql, values, "asking whether an effect may leave", |row| {
         Ok((
@@ -155,7 +157,7 @@ fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) 
         }
         Effect::Remind { at: due, text, every } => {
             let (account, user) = (&action.account, &action.user);
-            let (action_id, task_id) = (action.action_id, action.task_id);
+            let (action_id, task_id) = (action.action_id, task_of(action)?);
             let new = reminder::NewReminderRow { action_id, task_id, account, user, due: *due, text, every: *every };
             reminder::insert_reminder(connection, &new)
         }
@@ -164,6 +166,11 @@ fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) 
             Err(StoreError::Refused("this effect is not a row of the database".into()))
         }
     }
+}
+
+/// Returns the task of an effect that is kept with one.
+pub(in crate::store::table) fn task_of(action: &Action) -> Result<TaskId> {
+    action.task_id.ok_or_else(|| StoreError::Refused("this effect needs a task".into()))
 }
 
 /// Undoes an effect that is a row of the database. Only labels can be undone.
@@ -316,6 +323,12 @@ impl OutboxReader<'_> {
     pub fn of_task(self, task_id: TaskId) -> Result<Vec<OutboxRow>> {
         let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY created_at, action_id");
         query_readable(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
+    }
+
+    /// Returns what rules did to a mail, oldest first.
+    pub fn of_mail(self, mail_id: MailId) -> Result<Vec<OutboxRow>> {
+        let sql = format!("{COLUMNS} WHERE mail_id = ?1 AND task_id IS NULL ORDER BY created_at, action_id");
+        query_readable(self.0, &sql, [mail_id.0], "listing what rules did to a mail", outbox_row)
     }
 
     /// Returns the effects that were carried out since then, with class, sender and time. The rate limits are

@@ -22,23 +22,35 @@ use crate::{
             execute,
             nightly::correction,
             outbox, parse_column, query_first_readable, query_optional, run,
-            task::{self, facts, history, reminder},
+            task::{
+                self, facts,
+                history::{self, BY_PERSON},
+                reminder,
+            },
         },
     },
 };
 
-/// Adds a task by hand, or applies an edit to an existing one. Returns the task, or its successor when it was reopened.
-pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
+/// Adds a task by hand, or applies edits to an existing one. Returns the task, or its successor when it was reopened.
+pub(in crate::store) fn edit_task(session: &Session, edits: &[TaskEdit]) -> Result<TaskId> {
+    let mut edited = None;
+    for edit in edits {
+        edited = Some(apply_edit(session, edit)?);
+    }
+    edited.ok_or_else(|| StoreError::Refused("there is nothing to change".into()))
+}
+
+fn apply_edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskEditKind::Add { task: new, facts, remind } = &edit.kind {
-        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: Actor::Person };
+        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: edit.who };
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         // A task that a person adds needs no reading, so it is ready at once.
         let ready = task::StatusTransition {
             account: &edit.account,
             from: TaskStatus::New.as_str(),
             to: TaskStatus::Ready,
-            who: Actor::Person,
-            why: "added by hand",
+            who: edit.who,
+            why: &edit.why,
             at: edit.at,
         };
         task::set_status(session, new.task_id, &ready)?;
@@ -59,7 +71,7 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
     let row = task::get(session, edit.task_id)?;
     match approval::plan_task_edit(&row, edit)? {
         TaskEditOutcome::Reopen => return reopen(session, &row, edit),
-        TaskEditOutcome::End(to) => transition_task(session, &row, to, Actor::Person, &edit.why, edit.at)?,
+        TaskEditOutcome::End(to) => transition_task(session, &row, to, edit.who, &edit.why, edit.at)?,
         TaskEditOutcome::Snooze(until) => snooze(session, &row, until, edit)?,
         TaskEditOutcome::RedoStep { step, words, changes } => {
             instruct_step(session, &row, (&step, &words), &changes, edit)?;
@@ -104,15 +116,17 @@ pub(in crate::store) fn transition_task(
 /// Returns whether no person has acted on any of the tasks, no other mail is linked to them, and no message was or may
 /// have been sent for them.
 pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]) -> Result<bool> {
-    let sql = "SELECT 1 FROM task_owner o WHERE o.task_id = ?1 AND (o.hand_ranked OR o.snooze_until IS NOT NULL
-                 OR EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = o.task_id AND h.who = 'person')
+    let sql = format!(
+        "SELECT 1 FROM task_owner o WHERE o.task_id = ?1 AND (o.hand_ranked OR o.snooze_until IS NOT NULL
+                 OR EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = o.task_id AND {BY_PERSON})
                  OR EXISTS (SELECT 1 FROM item i WHERE i.task_id = o.task_id AND i.state NOT IN ('open', 'void'))
                  OR EXISTS (SELECT 1 FROM ledger l WHERE l.task_id = o.task_id AND l.state = 'linked')
                  OR EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = o.task_id AND b.class NOT IN ('R0', 'R1')
-                            AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')))";
+                            AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')))"
+    );
     for task in tasks {
         let values = [task.task.task_id.to_string()];
-        if query_optional(connection, sql, values, "looking whether a task was touched", |_| Ok(()))?.is_some() {
+        if query_optional(connection, &sql, values, "looking whether a task was touched", |_| Ok(()))?.is_some() {
             return Ok(false);
         }
     }
@@ -160,7 +174,7 @@ fn instruct_step(
     changes: &[TaskChange],
     edit: &TaskEdit,
 ) -> Result<()> {
-    void_actions(connection, row, (Actor::Person, approval::EDITED), edit.at)?;
+    void_actions(connection, row, (edit.who, approval::EDITED), edit.at)?;
     let mut row = task::get(connection, row.task.task_id)?;
     for change in changes {
         change.apply_to(&mut row.task);
@@ -184,7 +198,7 @@ fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &T
         change::open_step_run(session, &task::get(session, row.task.task_id)?, "", edit.at)?;
     }
     if change.voids_actions {
-        void_actions(session, row, (Actor::Person, approval::EDITED), edit.at)?;
+        void_actions(session, row, (edit.who, approval::EDITED), edit.at)?;
     }
     Ok(())
 }
@@ -217,6 +231,7 @@ fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &Ta
             reminder::set_text(session, changed.task_id, &changed.objective)?;
             search_index::index_changed_task(session, &row.account, changed)
         }
+        TaskEditKind::Description(_) => search_index::index_changed_task(session, &row.account, changed),
         TaskEditKind::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts")?;
@@ -236,14 +251,14 @@ fn record_edit(
     to: &str,
     edit: &TaskEdit,
 ) -> Result<()> {
-    let entry = history::HistoryEntry { field, from, to, who: Actor::Person, why: &edit.why };
+    let entry = history::HistoryEntry { field, from, to, who: edit.who, why: &edit.why };
     history::record(connection, row.task.task_id, &entry, edit.at)?;
     audit::append(
         connection,
         &crate::model::audit::AuditEntry {
             at: edit.at,
             account: row.account.to_string(),
-            who: Actor::Person,
+            who: edit.who,
             act: format!("task_{field}"),
             subject: format!("task:{}", row.task.task_id),
             detail: format!("{from} → {to}"),
@@ -251,7 +266,8 @@ fn record_edit(
     )
 }
 
-/// Records a correction of the task for the nightly job. The values must not quote a mail.
+/// Records a correction of the task for the nightly job, which learns from the person only. The values must not quote a
+/// mail.
 fn record_correction(
     connection: &Connection,
     row: &TaskRow,
@@ -259,6 +275,9 @@ fn record_correction(
     values: (&str, &str),
     edit: &TaskEdit,
 ) -> Result<()> {
+    if edit.who != Actor::Person {
+        return Ok(());
+    }
     let about = correction::CorrectionSubject {
         account: &row.account,
         user: &row.user,
@@ -279,7 +298,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
     let known =
         facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
-    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: Actor::Person };
+    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: edit.who };
     task::open(session, &successor, &build_task_entry_with_due_vectors(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
@@ -290,7 +309,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     reminder::reassign_to_task(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: TaskStatus::New, ..successor.clone() }, opened.revision, None)?;
-    transition_task(session, &opened, before, Actor::Person, &edit.why, edit.at)?;
+    transition_task(session, &opened, before, edit.who, &edit.why, edit.at)?;
     record_correction(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }

@@ -29,7 +29,7 @@ const MOST: i64 = 20;
 /// The step that answers an invitation.
 pub(in crate::store::table) const ANSWER_STEP: &str = "answer_invitation";
 /// The SQL condition that a message of the outbox row `b` was sent or may have been sent.
-const HAS_LEFT: &str =
+pub(super) const HAS_LEFT: &str =
     "b.class NOT IN ('R0', 'R1') AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')";
 
 /// Returns SQL for the open tasks of a conversation (`task_thread`) or a fingerprint (`task_mark`), oldest first.
@@ -47,7 +47,8 @@ fn tasks_sql(from: &str, condition: &str) -> String {
         "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
                 EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
                 {invoice}, (SELECT {invite} FROM mail m WHERE m.mail_id = o.mail_id),
-                (SELECT coalesce(max(b.generation) + 1, 0) FROM outbox b WHERE b.task_id = t.task_id AND b.step = '{ANSWER_STEP}'),
+                (SELECT coalesce(max(b.generation) + 1, 0) FROM outbox b WHERE b.task_id = t.task_id
+                  AND b.step IN ('{ANSWER_STEP}', 'draft_reply', 'send_reply', 'send_calendar_invite')),
                 EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = t.task_id AND {HAS_LEFT}),
                 {evidence}, f.subject, (SELECT m.sent_at FROM mail m WHERE m.mail_id = o.mail_id), f.due_at, {wants_answer}
          FROM {from} h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) JOIN task_owner o USING (task_id)
@@ -290,7 +291,7 @@ pub(in crate::store) fn apply_event_change(
 
 /// Ends the runs that work the task as it was. If an effect of the task may be leaving, its runs are kept, so that they
 /// record its outcome.
-fn end_idle_runs(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
+pub(super) fn end_idle_runs(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE run SET status = 'overtaken', reason = ?2, updated_at = ?3
                WHERE task_id = ?1 AND status = 'running' AND kind IN ('task', 'decision')
                  AND NOT EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = ?1 AND b.state IN ('sending', 'unknown', 'probe', 'settling'))";

@@ -11,6 +11,9 @@ use crate::{
     },
 };
 
+/// The SQL condition that a person made the change of the line of history `h`, or a client that acts for them.
+pub(in crate::store) const BY_PERSON: &str = "(h.who = 'person' OR h.who GLOB 'mcp:*')";
+
 /// One change of one field, with both values as text.
 pub(in crate::store) struct HistoryEntry<'a> {
     pub(in crate::store) field: &'a str,
@@ -36,9 +39,9 @@ pub(in crate::store) fn record(
 
 /// Returns whether a person has ever changed this field. Then a mail does not change it any more.
 pub(in crate::store) fn is_set_by_person(connection: &Connection, task_id: TaskId, field: &str) -> Result<bool> {
-    let sql = "SELECT 1 FROM task_history WHERE task_id = ?1 AND field = ?2 AND who = 'person' LIMIT 1";
+    let sql = format!("SELECT 1 FROM task_history h WHERE h.task_id = ?1 AND h.field = ?2 AND {BY_PERSON} LIMIT 1");
     let values = (task_id.to_string(), field);
-    Ok(query_optional(connection, sql, values, "asking who set a field", |_| Ok(()))?.is_some())
+    Ok(query_optional(connection, &sql, values, "asking who set a field", |_| Ok(()))?.is_some())
 }
 
 impl TaskReader<'_> {

@@ -8,7 +8,9 @@ pub(in crate::store) mod digest;
 pub(in crate::store) mod edit;
 pub(in crate::store) mod facts;
 pub(in crate::store) mod followup;
+mod held_time;
 pub(in crate::store) mod history;
+mod page;
 mod plan;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
@@ -116,6 +118,7 @@ pub(in crate::store) fn open(
     }
     facts::store_task_facts(session, task.task_id, of)?;
     plan::mirror_plan(session, task)?;
+    held_time::store_held_times(session, task)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
     let born = StatusTransition {
         account: owner.account,
@@ -206,6 +209,7 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
         &task.result_summary,
     );
     execute(connection, sql, values, "updating a task")?;
+    held_time::store_held_times(connection, task)?;
     plan::mirror_plan(connection, task)
 }
 

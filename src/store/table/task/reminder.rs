@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         error::{Result, SkipUnreadable as _},
-        table::{execute, parse_column, parse_optional_column, query_optional, query_readable, task},
+        table::{execute, outbox, parse_column, parse_optional_column, query_optional, query_readable, task},
     },
 };
 
@@ -166,7 +166,7 @@ pub(in crate::store) fn record_invoice(
         "INSERT INTO invoice (action_id, task_id, account, user_id, payee, amount, currency, due, number, recorded_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
     let InvoiceRecord { payee, amount, currency, due, number } = invoice;
-    let (id, task) = (action.action_id.to_string(), action.task_id.to_string());
+    let (id, task) = (action.action_id.to_string(), outbox::task_of(action)?.to_string());
     let values =
         (id, task, action.account.as_str(), action.user.as_str(), payee, amount, currency, due, number, at.to_string());
     execute(connection, sql, values, "recording an invoice").map(drop)
@@ -178,7 +178,7 @@ const STEP: &str = "remind";
 /// The SQL condition that reminders of the task `t` are shown: the task is open, or an earlier version of the program
 /// ended it when it set the reminder. A task that a person ended stays silent.
 const IS_ACTIVE_SQL: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status = 'DONE' AND NOT EXISTS
-                      (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND h.who = 'person')))";
+                      (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND (h.who = 'person' OR h.who GLOB 'mcp:*'))))";
 /// The columns that [`reminder_row`] reads.
 const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every, coalesce(r.first_at, r.due_at)
                        FROM reminder r JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)";

@@ -5,15 +5,21 @@ use serde_json::Value;
 
 use crate::{
     model::{
-        Actor, Checkpoint, ConversationEnd, Instant, MovedDeadline, Task, TaskContext, TaskId, TaskNote, TaskStatus,
-        TaskUpdate,
+        Actor, AskedTimes, Checkpoint, ConversationEnd, Instant, MovedDeadline, Task, TaskContext, TaskId, TaskNote,
+        TaskStatus, TaskUpdate,
     },
     store::{
         error::{Result, StoreContext},
         session::Session,
         table::{
-            execute, json_extract_sql, parse_column, query_readable,
-            task::{self, TaskReader, history, reminder},
+            approval::item,
+            execute, json_extract_sql, parse_column, query_optional, query_readable,
+            task::{
+                self, TaskReader,
+                followup::{HAS_LEFT, end_idle_runs},
+                history::{self, BY_PERSON},
+                reminder,
+            },
         },
     },
 };
@@ -52,10 +58,39 @@ pub(in crate::store) fn apply_update(
         let before = row.task.context.deadline.as_deref().unwrap_or_default();
         move_deadline(session, point, task_id, (before, moved), why)?;
     }
+    if let Some(asked) = &update.asked_times {
+        ask_for_other_times(session, point, task_id, asked, why)?;
+    }
     match update.end {
         Some(end) => end_task(session, point, task_id, end, why),
         None => Ok(()),
     }
+}
+
+/// Has the times of a meeting looked for again: what was planned or asked is about the times as they were. Where a message
+/// has left already, nothing changes.
+fn ask_for_other_times(
+    session: &Session,
+    point: &Checkpoint,
+    task_id: TaskId,
+    asked: &AskedTimes,
+    why: &str,
+) -> Result<()> {
+    let (who, at) = (point.node.into(), point.entered_at);
+    let row = task::get(session, task_id)?;
+    let sql = format!("SELECT 1 FROM outbox b WHERE b.task_id = ?1 AND {HAS_LEFT} LIMIT 1");
+    let has_left = query_optional(session, &sql, [task_id.to_string()], "looking for a message", |_| Ok(()))?.is_some();
+    let asked = serde_json::to_value(asked).context("encoding times")?;
+    if has_left || row.task.context.more.get(TaskContext::ASKED_TIMES) == Some(&asked) {
+        return Ok(());
+    }
+    item::void_of_task(session, task_id, why, at)?;
+    task::edit::void_actions(session, &row, (who, why), at)?;
+    end_idle_runs(session, task_id, why, at)?;
+    let mut row = task::get(session, task_id)?;
+    row.task.ask_for_times(asked);
+    row.task.last_updated = at;
+    task::update(session, &row.task, row.revision, None)
 }
 
 /// So long after its beginning a meeting is over.
@@ -78,7 +113,7 @@ fn past_meetings(connection: &Connection, at: Instant) -> Result<Vec<TaskId>> {
     let happens_at = json_extract_sql("t.context", "$.happens_at");
     let sql = format!(
         "SELECT t.task_id FROM tasks t WHERE t.status NOT IN ('DONE', 'CANCELLED') AND {happens_at} < ?1
-         AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'deadline' AND h.who = 'person')"
+         AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'deadline' AND {BY_PERSON})"
     );
     let before = at.plus(-LONGEST_MEETING).to_string();
     query_readable(connection, &sql, [before], "looking for past meetings", |row| parse_column(row, 0))

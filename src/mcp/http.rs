@@ -1,0 +1,132 @@
+//! Serving clients over Streamable HTTP, at one path of an address of this machine, behind the guard.
+
+use std::{fs::File, io::Read as _, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use axum::Router;
+use rmcp::transport::{
+    StreamableHttpServerConfig, StreamableHttpService, streamable_http_server::session::local::LocalSessionManager,
+};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::server::McpServer;
+use crate::{
+    app::App,
+    durable_file::FileReplacement,
+    http_guard::{HttpGuard, bind_to_loopback},
+    model::{Secret, ids::hex},
+    regular_file,
+};
+
+/// The path at which clients are served.
+const PATH: &str = "/mcp";
+/// How long a session may be idle. An assistant stays open for a working day; a session costs some kilobytes.
+const SESSION_IDLE_LIMIT: Duration = Duration::from_secs(8 * 3600);
+/// The largest request. The largest arguments are far smaller.
+const LARGEST_REQUEST: usize = 256 * 1024;
+/// How long requests under way may take after the server was told to stop.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+/// The number of random bytes in a token that the program makes.
+const TOKEN_BYTES: usize = 32;
+
+/// A server that is bound to its address.
+pub struct McpHttpServer {
+    listener: TcpListener,
+    token: Secret,
+    address: SocketAddr,
+    /// The file with the token; none when the configuration names one.
+    token_file: Option<PathBuf>,
+}
+
+impl McpHttpServer {
+    /// Binds the server to the configured address. Returns none when none is configured.
+    pub async fn bind(app: &App) -> anyhow::Result<Option<Self>> {
+        let Some(http) = &app.config.mcp.http else { return Ok(None) };
+        let listener = bind_to_loopback(http.address).await;
+        let listener = listener.with_context(|| format!("mcp.http: {} cannot be served", http.address))?;
+        let address = listener.local_addr().context("reading the address of a listener")?;
+        // The token is made by whoever has the address, so that two processes do not make two.
+        let (token, token_file) = match &http.token {
+            Some(token) => (token.clone(), None),
+            None => {
+                let file = app.home.mcp_token_file();
+                let token = load_or_make_token(&file).with_context(|| format!("the token in {}", file.display()))?;
+                (token, Some(file))
+            }
+        };
+        Ok(Some(Self { listener, token, address, token_file }))
+    }
+
+    /// Returns the address that a client is given.
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// Returns where the token of the program's own is; none when the configuration names a token.
+    pub fn token_file(&self) -> Option<&std::path::Path> {
+        self.token_file.as_deref()
+    }
+
+    /// Serves clients until `stop` is cancelled.
+    pub async fn serve(self, app: &App, stop: CancellationToken) -> anyhow::Result<()> {
+        let server = McpServer::new(app.clone());
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(SESSION_IDLE_LIMIT);
+        let factory = {
+            let server = server.clone();
+            move || Ok(server.clone())
+        };
+        // The guard has checked host and origin before; the library checks them once more by its own rules.
+        let origins = [format!("http://{}", self.address), format!("http://localhost:{}", self.address.port())];
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_origins(origins)
+            .with_max_request_body_bytes(LARGEST_REQUEST)
+            .with_cancellation_token(stop.child_token());
+        let service = StreamableHttpService::new(factory, Arc::new(sessions), config);
+        let routes = HttpGuard::new(self.address, &self.token).protect(Router::new().nest_service(PATH, service));
+        let serving = axum::serve(self.listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let stopped = async {
+            stop.cancelled().await;
+            tokio::time::sleep(STOP_LIMIT).await;
+        };
+        tokio::select! {
+            ended = serving => ended.context("serving MCP clients over HTTP"),
+            () = stopped => Ok(()),
+            () = server.record_heads() => Ok(()),
+        }
+    }
+}
+
+/// Returns the token in the file; one that is missing or was cut short by a kill is made anew.
+fn load_or_make_token(file: &std::path::Path) -> std::io::Result<Secret> {
+    match regular_file::read_to_string(file) {
+        Ok(text) if text.trim().len() == 2 * TOKEN_BYTES => return Ok(Secret::new(text.trim())),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut bytes = [0; TOKEN_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let token = hex(&bytes);
+    FileReplacement::new(file).replace_durably(format!("{token}\n").as_bytes())?;
+    Ok(Secret::new(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once_and_only_its_owner_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.token");
+        let made = load_or_make_token(&file).unwrap();
+        assert_eq!(made.reveal().len(), 64);
+        assert!(load_or_make_token(&file).unwrap() == made);
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        std::fs::write(&file, "cut").unwrap();
+        assert!(load_or_make_token(&file).unwrap() != made);
+    }
+}
