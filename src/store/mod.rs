@@ -50,7 +50,7 @@ pub use table::{
     request::RequestReader,
     run::{RunReader, model_call::ModelCallReader},
     setting::SettingReader,
-    task::TaskReader,
+    task::{TaskReader, plan::PlanReader},
 };
 pub use write::{Receipt, Write};
 
@@ -207,6 +207,10 @@ impl<'a> StoreReader<'a> {
 
     pub fn rules(&self) -> RulesReader<'a> {
         RulesReader(self.0)
+    }
+
+    pub fn plans(&self) -> PlanReader<'a> {
+        PlanReader(self.0)
     }
 
     pub fn runs(&self) -> RunReader<'a> {

@@ -4,14 +4,12 @@
 //! goes through `policy` and the outbox.
 
 mod answer;
-mod collect_invoices;
 mod create_folder;
 mod draft_reply;
-mod find;
 mod invite;
-mod invoice_period;
 mod label;
 mod letter;
+mod lookup;
 mod meeting_time;
 mod message;
 mod parameter;
@@ -241,8 +239,8 @@ impl Registry {
             Box::new(record_invoice::RecordInvoice),
             Box::new(summarise_thread::SummariseThread),
             Box::new(create_folder::CreateFolder),
-            Box::new(collect_invoices::CollectInvoices),
-            Box::new(find::Find),
+            Box::new(lookup::CollectInvoices),
+            Box::new(lookup::Find),
             Box::new(send::SendReply),
             Box::new(send::SendMail),
             Box::new(send::Forward),

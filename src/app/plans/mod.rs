@@ -321,10 +321,10 @@ impl PlanUseCases<'_> {
                 let row = self.app.tasks().find(reference).await?;
                 let id = row.task.task_id;
                 let missing = || NotFound(format!("task {reference} has no plan"));
-                self.app.store.read(move |reader| reader.tasks().plan(id)).await?.ok_or_else(missing)?
+                self.app.store.read(move |reader| reader.plans().of_task(id)).await?.ok_or_else(missing)?
             }
             None => {
-                let newest = self.app.store.read(|reader| reader.tasks().newest_open_plan()).await?;
+                let newest = self.app.store.read(|reader| reader.plans().newest_open()).await?;
                 newest.ok_or_else(|| NotFound("there is no plan to go on with".into()))?
             }
         };
@@ -335,8 +335,8 @@ impl PlanUseCases<'_> {
     /// Returns where a plan stands: the plan, the steps whose runs are under way, and whether any run of it is.
     pub async fn progress(self, task_id: TaskId) -> anyhow::Result<(PlanRow, Vec<u32>, bool)> {
         let read = self.app.store.read(move |reader| {
-            let tasks = reader.tasks();
-            Ok((tasks.plan(task_id)?, tasks.running_plan_steps(task_id)?, tasks.has_running_run(task_id)?))
+            let plans = reader.plans();
+            Ok((plans.of_task(task_id)?, plans.running_steps(task_id)?, plans.has_running_run(task_id)?))
         });
         let (plan, running, is_running) = read.await?;
         Ok((plan.ok_or_else(|| NotFound(format!("task {task_id} has no plan")))?, running, is_running))

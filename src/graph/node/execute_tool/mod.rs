@@ -29,7 +29,7 @@ use crate::{
 };
 use effect_plan::EffectfulStep;
 use plan_work::AgentStep;
-use step_view::{StepView, set_origins};
+use step_view::{PlannedStepView, set_origins};
 
 /// The node execute_tool, with the person it works for and the tools it may use.
 pub(super) struct ExecuteTool {
@@ -112,7 +112,7 @@ impl ExecuteTool {
         let action_id = derive_action_id(entry, task, name);
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let mut changes = in_progress_changes(task);
-        let view = planned.map(|planned| StepView::new(entry, (task, facts), planned, &self.me)).transpose();
+        let view = planned.map(|planned| PlannedStepView::new(entry, (task, facts), planned, &self.me)).transpose();
         let view = match view {
             Ok(view) => view,
             Err(cannot) => return Ok(park_failed_step(entry, task, name, &cannot.0, changes)),

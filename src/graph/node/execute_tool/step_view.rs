@@ -18,12 +18,12 @@ use crate::{
 const MOST_QUOTED_LINES: usize = 200;
 
 /// The task and the facts that a tool is shown.
-pub(super) struct StepView {
+pub(super) struct PlannedStepView {
     pub(super) task: Task,
     pub(super) facts: Facts,
 }
 
-impl StepView {
+impl PlannedStepView {
     /// Returns the view of a step. Fails when the step names a recipient whose address is not known.
     pub(super) fn new(
         entry: &NodeInput<'_>,

@@ -11,7 +11,7 @@ pub(in crate::store) mod followup;
 mod held_time;
 pub(in crate::store) mod history;
 mod page;
-mod plan;
+pub(in crate::store) mod plan;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
 

@@ -4,7 +4,6 @@
 
 use rusqlite::{Connection, Row};
 
-use super::TaskReader;
 use crate::{
     model::{PlanRow, PlanStatus, PlanStepRow, Task, TaskId, TaskPlan, TaskStatus},
     store::{
@@ -78,16 +77,20 @@ pub(super) fn move_plan(connection: &Connection, task_id: TaskId, to: TaskStatus
     execute(connection, sql, (task_id.to_string(), status.as_str(), at), "moving a plan").map(drop)
 }
 
-impl TaskReader<'_> {
+/// Queries of plans.
+#[derive(Clone, Copy)]
+pub struct PlanReader<'a>(pub(in crate::store) &'a Connection);
+
+impl PlanReader<'_> {
     /// Returns the plan of a task with its steps; none when the task has no plan.
-    pub fn plan(self, task_id: TaskId) -> Result<Option<PlanRow>> {
+    pub fn of_task(self, task_id: TaskId) -> Result<Option<PlanRow>> {
         let sql = format!("{PLAN_COLUMNS} WHERE task_id = ?1");
         let found = query_optional(self.0, &sql, [task_id.to_string()], "reading a plan", plan_row)?;
         found.map(|plan| self.with_steps(plan)).transpose()
     }
 
     /// Returns the newest plan that has not ended; none when there is none.
-    pub fn newest_open_plan(self) -> Result<Option<PlanRow>> {
+    pub fn newest_open(self) -> Result<Option<PlanRow>> {
         let sql = format!("{PLAN_COLUMNS} WHERE status NOT IN ('completed', 'cancelled') ORDER BY task_id DESC");
         let found = query_first_readable(self.0, &sql, [], "reading a plan", plan_row)?;
         found.map(|plan| self.with_steps(plan)).transpose()
@@ -112,7 +115,7 @@ impl TaskReader<'_> {
     }
 
     /// Returns the numbers of the steps of a plan whose runs are under way.
-    pub fn running_plan_steps(self, task_id: TaskId) -> Result<Vec<u32>> {
+    pub fn running_steps(self, task_id: TaskId) -> Result<Vec<u32>> {
         let number = json_extract_sql("i.state", "$.plan_step");
         let sql = format!(
             "SELECT {number} FROM run r JOIN run_input i USING (run_id)

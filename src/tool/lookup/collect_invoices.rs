@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Tool, ToolAccess, ToolError, ToolInput, ToolOutcome, ToolParameter, invoice_period::InvoicePeriod};
-use crate::model::InvoiceRow;
+use super::invoice_period::InvoicePeriod;
+use crate::{
+    model::InvoiceRow,
+    tool::{Tool, ToolAccess, ToolError, ToolInput, ToolOutcome, ToolParameter},
+};
 
 /// The most invoices of one list, more than anybody reads.
 const MOST_INVOICES: usize = 200;
 
 /// Lists invoices that were recorded before.
-pub(super) struct CollectInvoices;
+pub(in crate::tool) struct CollectInvoices;
 
 impl Tool for CollectInvoices {
     fn name(&self) -> &'static str {

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Tool, ToolAccess, ToolError, ToolInput, ToolOutcome, ToolParameter};
+use crate::tool::{Tool, ToolAccess, ToolError, ToolInput, ToolOutcome, ToolParameter};
 
 /// Lists what the search found.
-pub(super) struct Find;
+pub(in crate::tool) struct Find;
 
 impl Tool for Find {
     fn name(&self) -> &'static str {
