@@ -66,7 +66,7 @@ mod tests {
             let found: Vec<&str> = references.iter().map(|reference| reference.path.as_str()).collect();
             assert_eq!(found, paths, "{text}");
             for reference in &references {
-                assert!(text[reference.start..reference.end].starts_with('@'));
+                assert!(text.get(reference.start..reference.end).unwrap().starts_with('@'));
             }
         }
     }
