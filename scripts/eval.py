@@ -219,6 +219,7 @@ def main():
     eval_reading.learned(reader, given.data, row)
     eval_reading.dates(program, given.data, row)
     eval_reading.injection(program, given.data, row)
+    eval_reading.calls(program, given.data, row)
     eval_reading.spam(program, given.data, row)
     eval_intents.score(program, given.data, row)
     eval_intents.validate(intents, given.data)

@@ -97,6 +97,19 @@ def hebrew(program, row):
     row("tasks, frozen Hebrew mails: F1", f"{f1(pairs):.3f}", "", f"n = {len(mails)}")
 
 
+def calls(program, data, row):
+    """Scores the JSON that is read from texts of models: a wrong value is worse than a refused one."""
+    path = data / "malformed_json" / "dev.jsonl"
+    if not path.is_file():
+        return row("calls", "no data", verdict=f"{path} is not there")
+    texts = lines_of(path)
+    given = answers([program, "eval", "calls"], texts)
+    right = sum(1 for text, answer in zip(texts, given) if "value" in answer and answer["value"] == text["expected"])
+    refused = sum(1 for answer in given if "error" in answer)
+    wrong = len(texts) - right - refused
+    row("calls: right", f"{right}", f"{wrong} wrong", f"n = {len(texts)}", "ok" if right >= 70 and wrong <= 5 else "MISS 70 and 5")
+
+
 def injection(program, data, row):
     """Scores the warnings of text that is meant for a program: recall per source, and false alarms on benign mail."""
     path = data / "injection" / "dev.jsonl"

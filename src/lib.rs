@@ -20,6 +20,7 @@ pub mod followup;
 pub mod graph;
 pub mod ingest;
 pub mod llm;
+pub mod planner;
 pub mod policy;
 pub mod reading;
 pub mod rules;

@@ -11,7 +11,7 @@ use crate::{
     app::App,
     graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{
-        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput,
+        Budget, BudgetedModel, Llm, ModelHttpClient, ModelReply, PromptCall, PromptInput,
         anonymiser::QuotedMessage,
         prompt::{prioritise, reword_reply},
     },
@@ -171,29 +171,39 @@ impl ModelUseCases<'_> {
         Ok(Some(health))
     }
 
-    /// Has a reply of the assistant reworded. Returns none when the model gave no usable answer. Its cost is on the disk
-    /// before the answer is used.
+    /// Has a reply of the assistant reworded. Returns none when the model gave no usable answer.
     pub(super) async fn reword_reply(self, reply: &str, language: &str) -> anyhow::Result<Option<String>> {
-        const ABOUT: &str = "chat";
+        let data = reword_reply::RewordReplyData { language: language.to_owned(), reply: reply.to_owned() };
+        let input = data.to_prompt_input().context("the reply cannot be written down")?;
+        let answer = self.ask_outside_runs("chat", &input, "").await?;
+        Ok(answer.and_then(|answer| answer.answer::<reword_reply::RewordReplyAnswer>()).map(|answer| answer.reply))
+    }
+
+    /// Puts a question to the model about the plan of a request, with the guidelines. Returns none when no model is
+    /// configured.
+    pub(super) async fn ask_about_plan(self, input: &PromptInput) -> anyhow::Result<Option<ModelReply>> {
+        let guidelines = crate::rules::guidelines::load(&self.app.home.guidelines_file());
+        self.ask_outside_runs("ask", input, &guidelines.text).await
+    }
+
+    /// Puts a question to the model that belongs to no run. Returns none when no model is configured. The cost is on the
+    /// disk before the answer is used. The budget of a task does not apply, because there is none; that of the day does.
+    async fn ask_outside_runs(
+        self,
+        about: &str,
+        input: &PromptInput,
+        guidelines: &str,
+    ) -> anyhow::Result<Option<ModelReply>> {
         let Some(settings) = &self.app.config.llm else { return Ok(None) };
         let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
         let caller = self.build(settings, Arc::new(wire))?;
-        let data = reword_reply::RewordReplyData { language: language.to_owned(), reply: reply.to_owned() };
-        let input = data.to_prompt_input().context("the reply cannot be written down")?;
         let today = self.local_date();
-        // The budget of a task does not apply to a conversation, which goes on for ever; that of the day does.
-        let question = PromptCall {
-            input: &input,
-            guidelines: "",
-            about: ABOUT,
-            spent_before: ModelUsage::default(),
-            day: &today,
-        };
-        let (answer, call) = caller.model.request_answer(&question).await;
+        let question = PromptCall { input, guidelines, about, spent_before: ModelUsage::default(), day: &today };
+        let (reply, call) = caller.model.request_answer(&question).await;
         if call.outcome.was_attempted() {
-            self.record_own_call(ABOUT, call, ReplyJson::encode(&answer)?).await?;
+            self.record_own_call(about, call, ReplyJson::encode(&reply)?).await?;
         }
-        Ok(answer.answer::<reword_reply::RewordReplyAnswer>().map(|answer| answer.reply))
+        Ok(Some(reply))
     }
 
     /// Returns the cost of the last `days` days; none when there is no model and never was one.

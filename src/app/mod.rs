@@ -12,6 +12,7 @@ mod health;
 mod llm;
 mod mail;
 mod nightly;
+mod plans;
 mod preview;
 mod reference;
 mod rules;
@@ -34,6 +35,7 @@ pub use health::{AccountHealth, Finding, FindingCode, Health, HealthUseCases, Wa
 pub use llm::{CostReport, ModelHealth, ModelUseCases};
 pub use mail::{ImportReport, MailDetail, MailOutcome, MailUseCases, PassReport, Progress, TaskLine, next_step};
 pub use nightly::{DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
+pub use plans::{AttachedFile, PlanUseCases, PreparedRequest};
 pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
 pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
@@ -157,6 +159,11 @@ impl App {
     /// The nightly job and the digest.
     pub fn nightly(&self) -> NightlyUseCases<'_> {
         NightlyUseCases { app: self }
+    }
+
+    /// The task planner: requests with several steps.
+    pub fn plans(&self) -> PlanUseCases<'_> {
+        PlanUseCases { app: self }
     }
 
     /// Reading mail without storing anything.

@@ -42,6 +42,8 @@ pub enum DecisionChange<'a> {
     VoidAction { action: &'a Action, why: String },
     /// Voids the pending effects of the task. One that may be leaving already is marked, so that it is not begun again.
     VoidActionsOfTask { row: &'a TaskRow, why: String },
+    /// Voids the pending effects of one step of a plan, in the same way. Those of its other steps go on.
+    VoidActionsOfStep { row: &'a TaskRow, step: String, why: String },
     /// Moves an effect to another state.
     MoveAction(Box<ActionMove>),
     /// Records that a person wanted another effect, for the nightly job.

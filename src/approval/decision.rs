@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{
     Action, ActionEdit, ActionMove, ApprovalUse, Decision, DecisionKind, ItemKind, ItemRow, MailId, NodeName,
-    OutboxRow, OutboxState, StepInstruction, TaskId, TaskRow, TaskStatus, action::ComposedMessage,
+    OutboxRow, OutboxState, StepInstruction, TaskId, TaskPlan, TaskRow, TaskStatus, action::ComposedMessage,
     nightly::CorrectionKind,
 };
 
@@ -137,7 +137,8 @@ pub fn reject_action<'a>(action: &'a Action, why: &str) -> Changes<'a> {
 
 /// Returns the name of the step that a person does by hand in place of a rejected step of the agent.
 pub fn manual_step_name(step: &str) -> String {
-    format!("{step}_by_hand")
+    // The steps of a plan are named by a sentence.
+    if step.contains(' ') { format!("{step} (by hand)") } else { format!("{step}_by_hand") }
 }
 
 /// Voids an effect and does its step again, or a reply in its place, as the person instructed. The new effect needs an
@@ -199,19 +200,26 @@ pub fn decide_step<'a>(decision: &Decision, item: &ItemRow, row: &'a TaskRow) ->
     if decision.kind == DecisionKind::Cancel {
         return vec![DecisionChange::EndTask { row, to: TaskStatus::Cancelled, why: reason_or(decision, "cancelled") }];
     }
-    if row.task.status != TaskStatus::WaitingHitl {
+    let step = body_text(item, "step");
+    let is_planned = row.task.context.more.contains_key(TaskPlan::KEY) && !step.is_empty();
+    // A decision on another step of the plan may have resumed the task already.
+    if row.task.status != TaskStatus::WaitingHitl && !is_planned {
         return resume_parked_node(decision, item, task_id);
     }
     let why = reason_or(decision, "a person decided");
-    let step = body_text(item, "step");
     let changes = if decision.kind == DecisionKind::Skip {
         let output = json!({ "skipped": true, "by": decision.who, "reason": decision.reason });
         vec![TaskChange::FinishStep(step.to_owned()), TaskChange::RecordOutput { step: step.to_owned(), output }]
     } else {
         vec![TaskChange::DiscardOutput { step: step.to_owned() }]
     };
+    let void = if is_planned {
+        DecisionChange::VoidActionsOfStep { row, step: step.to_owned(), why: why.clone() }
+    } else {
+        DecisionChange::VoidActionsOfTask { row, why: why.clone() }
+    };
     vec![
-        DecisionChange::VoidActionsOfTask { row, why: why.clone() },
+        void,
         DecisionChange::ResumeTask { task_id, why },
         DecisionChange::ChangeTask { task_id, changes },
         open_run(task_id, step, NodeName::ExecuteTool, None),

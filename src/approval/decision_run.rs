@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Facts, Instant, NewRun, NodeName, RunId, RunKind, RunState, TaskRow};
+use crate::model::{Facts, Instant, NewRun, NodeName, RunId, RunKind, RunState, TaskPlan, TaskRow};
 
 /// What is read from the database to open a decision run.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub struct DecisionRunInput<'a> {
     pub because: &'a str,
     pub parent_run: Option<RunId>,
     pub row: &'a TaskRow,
+    /// The step that was decided on; empty where it is about no step.
+    pub step: &'a str,
     /// The node at which the run starts.
     pub node: NodeName,
     /// The generation of the next effect of the step. It keeps a new effect apart from the voided one.
@@ -26,7 +28,7 @@ pub struct DecisionRunInput<'a> {
 
 /// Returns the run. Its id is derived from the input, so that opening it twice opens it once.
 pub fn new_decision_run(input: DecisionRunInput<'_>) -> NewRun {
-    let DecisionRunInput { because, parent_run, row, node, generation, runs, mail_key, facts, at } = input;
+    let DecisionRunInput { because, parent_run, row, step, node, generation, runs, mail_key, facts, at } = input;
     NewRun {
         run_id: RunId::derive(at, &["decision", because, &generation.to_string(), &runs.to_string()]),
         account: row.account.clone(),
@@ -43,6 +45,8 @@ pub fn new_decision_run(input: DecisionRunInput<'_>) -> NewRun {
             facts,
             rule: Some(row.rule.clone()),
             generation,
+            plan_step: TaskPlan::of_context(&row.task.context)
+                .and_then(|plan| plan.step(step).map(|step| step.step_number)),
             ..RunState::default()
         },
     }

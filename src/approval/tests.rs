@@ -137,6 +137,7 @@ fn names(changes: &[DecisionChange<'_>]) -> Vec<String> {
         DecisionChange::Revoke { .. } => "revoke".into(),
         DecisionChange::VoidAction { why, .. } => format!("void action: {why}"),
         DecisionChange::VoidActionsOfTask { why, .. } => format!("void actions: {why}"),
+        DecisionChange::VoidActionsOfStep { step, why, .. } => format!("void actions of {step}: {why}"),
         DecisionChange::MoveAction(mv) => format!("move action: {} to {}", mv.from, mv.to),
         DecisionChange::RecordCorrection { kind, why, .. } => format!("correction: {} {why}", kind.as_str()),
         DecisionChange::ResumeTask { why, .. } => format!("resume: {why}"),
@@ -421,6 +422,7 @@ fn a_decision_given_again_in_the_same_second_opens_another_run() {
     let row = task(TaskStatus::InProgress);
     let run = |runs| {
         new_decision_run(DecisionRunInput {
+            step: "",
             because: "item",
             parent_run: None,
             row: &row,

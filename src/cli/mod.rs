@@ -2,6 +2,7 @@
 //! stdout, everything else to stderr, and the exit code tells a script how it ended. Nothing is decided here.
 
 mod args;
+mod ask;
 mod auth;
 mod chat;
 mod check;
@@ -218,6 +219,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
             auth::sign_in_gmail(app, screen, account.as_deref(), no_browser).await?;
         }
         Command::Preview { place, days } => read::preview(app, screen, &place, days).await?,
+        Command::Ask(args) => return ask::execute(app, screen, args).await,
         Command::Plan { eml, jsonl } => return read::plan(app, screen, eml, jsonl),
         Command::Tasks { command } => tasks::execute(app, screen, command).await?,
         Command::Mail { command } => mail::execute(app, screen, command).await?,

@@ -47,6 +47,11 @@ impl Home {
         &self.0
     }
 
+    /// Returns a configured path: as it is when it is absolute, else inside the home.
+    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
+        self.0.join(path)
+    }
+
     pub fn config_file(&self) -> PathBuf {
         self.0.join("adjutant.toml")
     }

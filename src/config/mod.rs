@@ -8,6 +8,7 @@ mod llm;
 mod mcp;
 mod memory;
 mod overlay;
+mod planner;
 mod raw;
 mod secret;
 mod state_folder;
@@ -21,10 +22,11 @@ use chrono_tz::Tz;
 pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig, SendmailConfig};
 pub use home::{Home, NoHome};
 pub use mcp::{McpConfig, McpHttpConfig};
+pub use planner::AttachableFiles;
 pub use raw::TEMPLATE;
 
 use crate::{
-    model::{Me, llm::LlmSettings, memory::MemorySettings},
+    model::{Me, llm::LlmSettings, memory::MemorySettings, plan::PlannerSettings},
     regular_file,
 };
 
@@ -52,6 +54,9 @@ pub struct Config {
     /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
     pub mcp: McpConfig,
+    pub planner: PlannerSettings,
+    /// The files that a request may attach.
+    pub attachable_files: AttachableFiles,
     pub accounts: Vec<AccountConfig>,
 }
 
@@ -128,6 +133,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
     raw.nightly.parse::<croner::Cron>().map_err(|error| {
         format!("nightly is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.nightly)
     })?;
+    let (planner, attachable_files) = planner::validate_planner(raw.planner, home)?;
     Ok(Config {
         me: validate_me(raw.me, &accounts)?,
         labels: raw.mail.labels,
@@ -145,6 +151,8 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
             None => usual_state.filter(|usual| !state_folder::is_inside(usual, &home.data())),
         },
         memory: memory::validate_memory(&raw.memory, home)?,
+        planner,
+        attachable_files,
         accounts,
     })
 }

@@ -4,7 +4,7 @@
 /// Variables of the program that are not keys of the file.
 const NOT_KEYS: &[&str] = &["ADJUTANT_HOME", "ADJUTANT_LOG"];
 /// The sections whose keys can be given as variables.
-const SECTIONS: &[&str] = &["me", "mail", "reading", "engine", "memory", "llm", "mcp"];
+const SECTIONS: &[&str] = &["me", "mail", "reading", "engine", "memory", "llm", "mcp", "planner"];
 /// The keys of an account, each before one that it ends with. An account is named by the variable, so that it has no
 /// key `name`.
 const ACCOUNT_KEYS: &[&str] = &[

@@ -19,6 +19,7 @@ pub(super) struct RawConfig {
     pub(super) engine: RawEngine,
     pub(super) memory: RawMemory,
     pub(super) llm: RawLlm,
+    pub(super) planner: super::planner::RawPlanner,
     pub(super) mcp: RawMcp,
     pub(super) account: Vec<RawAccount>,
 }
@@ -34,6 +35,7 @@ impl Default for RawConfig {
             engine: RawEngine::default(),
             memory: RawMemory::default(),
             llm: RawLlm::default(),
+            planner: super::planner::RawPlanner::default(),
             mcp: RawMcp::default(),
             account: Vec::new(),
         }

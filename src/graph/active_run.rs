@@ -108,6 +108,8 @@ pub(super) struct Gathered {
 #[derive(Default)]
 pub(super) struct ReplyLog {
     recorded: Vec<RecordedReply>,
+    /// The replies that were recorded before the run was loaded again.
+    discarded: Vec<RecordedReply>,
     call_counts: Vec<(NodeName, String, u32)>,
 }
 
@@ -135,7 +137,14 @@ impl ReplyLog {
     pub(super) fn discard_recorded(&mut self) {
         for reply in std::mem::take(&mut self.recorded) {
             self.mark_reply_used(&reply);
+            self.discarded.push(reply);
         }
+    }
+
+    /// Returns the reply to the same call before the run was loaded again.
+    pub(super) fn find_discarded(&self, node: NodeName, hash: &str) -> Option<ReplyJson> {
+        let same = |reply: &&RecordedReply| reply.node == node && reply.input_hash == hash;
+        self.discarded.iter().rev().find(same).map(|reply| reply.reply.clone())
     }
 
     /// Counts the call behind a reply that a stored checkpoint has used, so that the next call gets a new ordinal.

@@ -240,6 +240,7 @@ impl LiveCallHandler {
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
             Call::OwnLetters { person } => self.read_own_letters(head, person),
+            Call::Invoices => encode_reply(&self.store.read_blocking(|reader| reader.tasks().invoices())?),
             Call::AccountPermissions => self.read_account_permissions(head),
             Call::QueueRoom { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {

@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::anyhow;
+use backon::Retryable as _;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -15,7 +15,8 @@ use super::{
     interrupt::Advance,
 };
 use crate::{
-    model::{ContextDoc, Instant, NewModelCall, OutboxState, RecordedReply, ReplyJson, llm::ModelCall},
+    model::{ContextDoc, Instant, NewModelCall, OutboxState, RecordedReply, ReplyJson, RunKind, llm::ModelCall},
+    planner::retry::{CallTimedOut, is_transient, retry_pauses},
     store::{Store, StoreError, Write},
 };
 
@@ -25,6 +26,10 @@ pub(super) struct CallRecorder {
     pub(super) store: Store,
     /// The time limit of one call. Effects and model calls have their own limits.
     pub(super) call_timeout: Duration,
+    /// The time limit of one call of a step of a plan.
+    pub(super) step_call_timeout: Duration,
+    /// How often a call that reads is made again after a transient error.
+    pub(super) call_retries: usize,
     pub(super) stop: CancellationToken,
 }
 
@@ -68,6 +73,14 @@ impl CallRecorder {
         if let Some(value) = recorded {
             return Ok(value);
         }
+        // The steps of a plan change one task side by side. When another one was first, a model is not paid again for
+        // the answer to the same prompt.
+        let is_paid = matches!(call, Call::Model { .. }) && run.identity.kind == RunKind::Step;
+        if let Some(value) = run.reply_log.find_discarded(run.node, &input_hash).filter(|_| is_paid) {
+            let reply = RecordedReply { node: run.node, input_hash, ordinal, reply: value.clone(), call: None };
+            run.gathered.replies.push(reply);
+            return Ok(value);
+        }
         let value = match call {
             // A fork has the effect keys of its original and must not touch those effects.
             Call::Effect { .. } if run.identity.is_fork => void_effect_reply()?,
@@ -101,7 +114,8 @@ impl CallRecorder {
             planned: run.phase.planned_action(),
             now,
         };
-        let limit = self.call_timeout;
+        let is_step = run.identity.kind == RunKind::Step;
+        let limit = if is_step { self.step_call_timeout } else { self.call_timeout };
         match call {
             // No timeout here: an effect that is cut off is in doubt. The outbox has limits of its own.
             Call::Effect { .. } => self.carry_out_effect(context, call).await,
@@ -110,10 +124,15 @@ impl CallRecorder {
                 reply = self.handler.answer(context, call) => reply,
                 () = self.stop.cancelled() => Err(StoreError::Stopped.into()),
             },
-            _ => match tokio::time::timeout(limit, self.handler.answer(context, call)).await {
-                Ok(reply) => reply,
-                Err(_) => Err(anyhow!("no answer within {limit:?}").into()),
-            },
+            _ => {
+                let attempt = || async move {
+                    match tokio::time::timeout(limit, self.handler.answer(context, call)).await {
+                        Ok(reply) => reply,
+                        Err(_) => Err(anyhow::Error::from(CallTimedOut(limit)).into()),
+                    }
+                };
+                attempt.retry(retry_pauses(self.call_retries)).when(is_transient_failure).await
+            }
         }
     }
 
@@ -174,6 +193,11 @@ impl CallRecorder {
             }
         }
     }
+}
+
+/// Returns whether a call may succeed when it is made again. The store has retries of its own.
+fn is_transient_failure(error: &CallError) -> bool {
+    matches!(error, CallError::Failed(error) if is_transient(error))
 }
 
 /// Returns the replies from which the model's prompt was made, to be stored with the model's reply. The task is not

@@ -167,7 +167,13 @@ impl RunDriver {
                     self.committer.await_in_flight(run).await?;
                     match self.calls.make_calls(run, output.calls, &mut replies, now).await {
                         Ok(()) => continue,
-                        Err(Interrupt::Fail(error)) => error,
+                        Err(Interrupt::Fail(error)) => {
+                            // A call of a step was tried again where that could help, so its failure is final.
+                            if run.identity.kind == RunKind::Step {
+                                attempt = self.limits.attempts;
+                            }
+                            error
+                        }
                         Err(interrupt) => return Err(interrupt),
                     }
                 }

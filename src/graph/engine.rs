@@ -27,6 +27,10 @@ pub struct EngineLimits {
     pub node_timeout: Duration,
     /// The time limit of one call of a node.
     pub call_timeout: Duration,
+    /// The time limit of one call of a step of a plan, within which every started call must have ended.
+    pub step_call_timeout: Duration,
+    /// How often a call that reads is made again after a transient error.
+    pub call_retries: usize,
     /// How often a failing node is evaluated before its run is parked.
     pub attempts: u32,
     /// The pause before the second attempt; doubled for each further one.
@@ -39,6 +43,8 @@ impl Default for EngineLimits {
             in_flight: 64,
             node_timeout: Duration::from_secs(10),
             call_timeout: Duration::from_secs(10),
+            step_call_timeout: Duration::from_secs(30),
+            call_retries: 2,
             attempts: 3,
             backoff: Duration::from_millis(100),
         }
@@ -74,6 +80,8 @@ impl Engine {
                 handler: answer,
                 store: store.clone(),
                 call_timeout: limits.call_timeout,
+                step_call_timeout: limits.step_call_timeout,
+                call_retries: limits.call_retries,
                 stop: stop.clone(),
             },
             committer: CheckpointCommitter { store: store.clone(), journal, stop: stop.clone() },

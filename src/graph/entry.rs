@@ -63,6 +63,8 @@ pub enum Call {
     /// The permissions of the account: its mode, the policy, whether effects are paused.
     #[serde(rename = "standing")]
     AccountPermissions,
+    /// The recorded invoices.
+    Invoices,
     /// The times between two instants at which the person is busy.
     #[serde(rename = "busy")]
     BusyTimes { from: Instant, to: Instant },

@@ -3,15 +3,23 @@
 use serde_json::json;
 
 use super::entry::{NodeInput, NodeOutput};
-use crate::model::{Change, ItemId, ItemKind, MailState, Move, NewItem, NodeName, RunState, Subtask, Task, TaskStatus};
+use crate::model::{
+    Change, ItemId, ItemKind, MailState, Move, NewItem, NodeName, PlannedStep, RunState, StepOutput, Subtask, Task,
+    TaskPlan, TaskStatus,
+};
 
 /// Returns the output that parks a run whose node failed. If execute_tool failed, the task waits for a person; if an
 /// earlier node failed, the task keeps its status. A mail that opened no task is parked in the ledger.
 pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOutput {
     let state = entry.state;
     let reason = format!("{node} failed: {error}");
-    let step = first_open_step(node, state);
+    let planned = planned_step(node, state);
+    let step = planned.clone().unwrap_or_else(|| first_open_step(node, state));
     let mut changes = Vec::new();
+    if let Some(step) = planned {
+        // The other runs of the plan see by the output that the step waits for a person.
+        changes.push(Change::Output { step, value: StepOutput::failed(error) });
+    }
     match (&state.task, node) {
         (Some(task), NodeName::ExecuteTool) => changes.extend(waiting_changes(task, &reason)),
         (None, NodeName::PlanStep) => {
@@ -49,6 +57,13 @@ fn waiting_changes(task: &Task, reason: &str) -> Vec<Change> {
         TaskStatus::InProgress => vec![to(TaskStatus::WaitingHitl, reason)],
         _ => Vec::new(),
     }
+}
+
+/// Returns the step of the plan that the run was opened for, if there is one.
+fn planned_step(node: NodeName, state: &RunState) -> Option<String> {
+    let task = state.task.as_ref().filter(|_| node == NodeName::ExecuteTool)?;
+    let (plan, number) = (TaskPlan::of_context(&task.context)?, state.plan_step?);
+    plan.steps.iter().find(|step| step.step_number == number).map(PlannedStep::name)
 }
 
 /// Returns the step that execute_tool was working on; empty for every other node.

@@ -60,7 +60,7 @@ pub const fn allowed_moves(node: NodeName) -> &'static [MoveKind] {
         NodeName::PlanStep => &[MoveKind::Next, MoveKind::Skip, MoveKind::Park],
         NodeName::Prioritise => &[MoveKind::Next, MoveKind::Done, MoveKind::Park],
         NodeName::RetrieveContext => &[MoveKind::Next, MoveKind::Park],
-        NodeName::ExecuteTool => &[MoveKind::Again, MoveKind::Wait, MoveKind::Next, MoveKind::Park],
+        NodeName::ExecuteTool => &[MoveKind::Again, MoveKind::Wait, MoveKind::Next, MoveKind::Done, MoveKind::Park],
         NodeName::GenerateResponse => &[MoveKind::Done, MoveKind::Park],
     }
 }
@@ -79,6 +79,8 @@ impl GraphTopology {
             (ExecuteTool, Again, Place::Node(ExecuteTool)),
             (ExecuteTool, Wait, Place::Node(ExecuteTool)),
             (ExecuteTool, Next, Place::Node(GenerateResponse)),
+            // Another run goes on with the plan.
+            (ExecuteTool, Done, Place::End(RunStatus::Done)),
             (GenerateResponse, Done, Place::End(RunStatus::Done)),
         ];
         edges.extend(NodeName::ALL.iter().map(|node| (*node, MoveKind::Park, Place::End(RunStatus::Parked))));

@@ -16,12 +16,14 @@ use std::{future::Future, pin::Pin, time::Duration};
 
 use serde_json::Value;
 
+use prompt::step_calls::ToolShown;
+
 pub use budget::Budget;
 pub use budgeted_model::{BudgetedModel, ModelReply, PromptCall};
 pub use http_client::ModelHttpClient;
 pub use prompt::{Prompt, PromptInput};
-pub use protocol::parse_provider_reply;
-pub use text_check::FORBIDDEN_IN_TEXT;
+pub use protocol::{NATIVE_CALLS, parse_provider_reply};
+pub use text_check::{FORBIDDEN_IN_TEXT, check as check_model_text};
 
 /// One request to a provider, independent of the provider's own format.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,8 @@ pub struct ProviderRequest {
     pub schema: Value,
     /// Whether the schema is also sent as a parameter of the provider's API, not only as text in the prompt.
     pub native_schema: bool,
+    /// The tools that the model may call instead of answering with text.
+    pub tools: Vec<ToolShown>,
     pub max_tokens: u32,
 }
 

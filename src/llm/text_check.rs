@@ -34,7 +34,7 @@ static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Checks a text of several lines. The reason of a refusal never repeats the text.
-pub(super) fn check(text: &str, longest: usize) -> Result<(), String> {
+pub fn check(text: &str, longest: usize) -> Result<(), String> {
     if text.chars().count() > longest {
         return Err(format!("a text is longer than {longest} characters"));
     }

@@ -18,6 +18,7 @@ pub mod mail;
 pub mod me;
 pub mod memory;
 pub mod nightly;
+pub mod plan;
 pub mod priority;
 pub mod reading;
 pub mod reflection;
@@ -56,6 +57,10 @@ pub use mail::{
     MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
 };
 pub use me::Me;
+pub use plan::{
+    Complexity, ComplexityReason, PlanOrigin, PlanPerson, PlanRow, PlanStatus, PlanStepRow, PlanStepStatus,
+    PlannedStep, StepOutput, TaskPlan, ToolCall,
+};
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind, WarningKind};
 pub use reflection::{MessageFate, MessageOutcome, Reflection, ReflectionKind, RunFeedback};
@@ -69,8 +74,9 @@ pub use secret::Secret;
 pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, RankableTask, Recurrence, ReminderRow,
-    Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow, TaskStatus,
+    HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence,
+    ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow,
+    TaskStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0020_drafts", include_str!("../../migrations/0020_drafts.sql")),
     ("0021_held_times", include_str!("../../migrations/0021_held_times.sql")),
     ("0022_rule_effects", include_str!("../../migrations/0022_rule_effects.sql")),
+    ("0023_plans", include_str!("../../migrations/0023_plans.sql")),
     ("0025_conversations", include_str!("../../migrations/0025_conversations.sql")),
     ("0026_task_lists", include_str!("../../migrations/0026_task_lists.sql")),
     ("0027_clients", include_str!("../../migrations/0027_clients.sql")),

@@ -54,6 +54,7 @@ pub use table::{
     task::{
         TaskReader,
         listing::{ListedTasks, TaskListReader},
+        plan::PlanReader,
     },
 };
 pub use write::{Receipt, Write};
@@ -215,6 +216,10 @@ impl<'a> StoreReader<'a> {
 
     pub fn rules(&self) -> RulesReader<'a> {
         RulesReader(self.0)
+    }
+
+    pub fn plans(&self) -> PlanReader<'a> {
+        PlanReader(self.0)
     }
 
     pub fn runs(&self) -> RunReader<'a> {

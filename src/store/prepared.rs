@@ -74,6 +74,7 @@ pub(super) fn prepare(write: &Write, embed: Option<&EmbedFn>) -> Result<Prepared
     Ok(match write {
         Write::Checkpoint(point) => PreparedWrite::Checkpoint(encode_checkpoint(point, embed)?),
         Write::OpenRun(new, _) => PreparedWrite::Run(encode_state(&new.state)?),
+        Write::OpenRequest(new) => PreparedWrite::Run(encode_state(&new.run.state)?),
         Write::RecordArrivals(batch) => {
             let texts = batch.arrivals.iter().map(|new| encode_arrival(new, embed));
             PreparedWrite::Arrivals(texts.collect::<Result<_>>()?)

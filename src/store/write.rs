@@ -30,7 +30,7 @@ use crate::{
     document::EmbeddedDocument,
     model::{
         Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewChatMessage,
-        NewModelCall, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
+        NewModelCall, NewRequest, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     },
 };
@@ -50,6 +50,8 @@ pub enum Write {
     RecordArrivals(Box<Arrivals>),
     /// Opens a run. One that exists already is left unchanged.
     OpenRun(Box<NewRun>, Instant),
+    /// Adds the task of a request that a person asked for, with the run that works it.
+    OpenRequest(Box<NewRequest>),
     /// Stores everything that one node did: changes, replies, effects, items and the next node.
     Checkpoint(Arc<Checkpoint>),
     /// Ends a run outside its nodes. A run that is parked leaves an item for a person.
@@ -205,6 +207,7 @@ impl Write {
         "set_mode",
         "arrivals",
         "open_run",
+        "open_request",
         "checkpoint",
         "end_run",
         "move_action",
@@ -254,6 +257,7 @@ impl Write {
             Self::SetMode { .. } => "set_mode",
             Self::RecordArrivals(..) => "arrivals",
             Self::OpenRun(..) => "open_run",
+            Self::OpenRequest(..) => "open_request",
             Self::Checkpoint(..) => "checkpoint",
             Self::EndRun { .. } => "end_run",
             Self::MoveAction(..) => "move_action",
@@ -337,6 +341,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::Checkpoint(checkpoint), PreparedWrite::Checkpoint(text)) => {
             run::store_checkpoint(session, checkpoint, text)
         }
+        (Write::OpenRequest(new), PreparedWrite::Run(state)) => task::edit::open_request(session, new, state),
         (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
         (Write::MoveAction(action), _) => outbox::advance(session, action),
         (Write::EditTask(edits), _) => return task::edit::edit_task(session, edits).map(Receipt::Task),
@@ -387,7 +392,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
         (Write::ResetMemory { place, elsewhere }, _) => vector::reset_memory(session, place, *elsewhere),
         (Write::MarkMemoryCleared, _) => vector::mark_memory_cleared(session),
         // `prepare` returns the matching variant for these, so this arm is never reached.
-        (Write::Checkpoint(_) | Write::RecordArrivals(_) | Write::OpenRun(..), _) => {
+        (Write::Checkpoint(_) | Write::RecordArrivals(_) | Write::OpenRun(..) | Write::OpenRequest(_), _) => {
             Err(StoreError::Refused("it was not prepared".into()))
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Tool, ToolError, ToolInput, ToolOutcome};
+use super::{Tool, ToolError, ToolInput, ToolOutcome, ToolParameter};
 use crate::model::{Effect, action::Origin};
 
 /// Requests a folder (R0).
@@ -13,8 +13,18 @@ impl Tool for CreateFolder {
         "create_folder"
     }
 
+    fn purpose(&self) -> &'static str {
+        "create a folder under data/files"
+    }
+
+    fn parameters(&self) -> &'static [ToolParameter] {
+        const { &[ToolParameter::target("name", "the name of the folder")] }
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        let name = parse_folder_name(&input.facts.objective)
+        let given = input.text_argument("name").map(str::to_owned);
+        let name = given
+            .or_else(|| parse_folder_name(&input.facts.objective))
             .ok_or_else(|| ToolError("the task does not name the folder".into()))?;
         let output = json!({ "folder": name });
         Ok(ToolOutcome::request_effect(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))

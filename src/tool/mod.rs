@@ -9,8 +9,10 @@ mod draft_reply;
 mod invite;
 mod label;
 mod letter;
+mod lookup;
 mod meeting_time;
 mod message;
+mod parameter;
 mod propose_time_slots;
 mod record_invoice;
 pub mod remind;
@@ -23,15 +25,16 @@ mod summarise_thread;
 
 pub use answer::say_when;
 pub use meeting_time::MeetingSpan;
+pub use parameter::{ToolAccess, ToolParameter, check_arguments};
 pub use response_words::{decline_letter, is_finished_letter, place_line, time_suits};
 pub use revision::MessageRevision;
 pub use reword::{InvitationMove, edit_message, event_of, move_invitation};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        Effect, Facts, HeldTime, Instant, Mail, Me, Task,
+        ContextDoc, Effect, Facts, HeldTime, Instant, InvoiceRow, Mail, Me, Task,
         action::{Argument, Origin},
     },
     source::{Busy, CalendarLookup},
@@ -54,12 +57,25 @@ pub struct ToolInput<'a> {
     pub letters: &'a [OwnLetter],
     /// A model's words; only for tools that accept them.
     pub wording: Option<&'a ReplyWording>,
+    /// The recorded invoices; only for tools that ask for them.
+    pub invoices: &'a [InvoiceRow],
+    /// What the search found; only for tools that ask for it.
+    pub documents: &'a [ContextDoc],
+    /// The arguments that the plan gives; none for a step of a template.
+    pub arguments: Option<&'a Map<String, Value>>,
     pub me: &'a Me,
     /// The address that messages of this account are from.
     pub own: &'a str,
     pub now: Instant,
     /// Identifies what the step makes; the same over retries.
     pub idempotency_key: &'a str,
+}
+
+impl<'a> ToolInput<'a> {
+    /// Returns an argument that is a text with words in it.
+    fn text_argument(&self, name: &str) -> Option<&'a str> {
+        self.arguments?.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
+    }
 }
 
 /// A model's words for a message. It supplies neither the recipients nor the subject nor the signature.
@@ -143,6 +159,41 @@ pub trait Tool: Send + Sync {
     /// Returns the name of the tool, which is also the name of the steps it does.
     fn name(&self) -> &'static str;
 
+    /// Returns what the tool does, in words for a person and for a model; empty for one that only a template uses.
+    fn purpose(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns the arguments that a plan can give.
+    fn parameters(&self) -> &'static [ToolParameter] {
+        &[]
+    }
+
+    /// Returns whether the tool only reads.
+    fn access(&self) -> ToolAccess {
+        ToolAccess::Write
+    }
+
+    /// Returns whether the tool works on the mail of its task, and so cannot be used without one.
+    fn needs_mail(&self) -> bool {
+        false
+    }
+
+    /// Returns whether what the tool does needs an account that can send, or one whose mail is searched.
+    fn needs_account(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the tool needs the recorded invoices.
+    fn reads_invoices(&self) -> bool {
+        false
+    }
+
+    /// Returns the words that the tool needs a search for.
+    fn search_words<'a>(&self, _arguments: Option<&'a Map<String, Value>>) -> Option<&'a str> {
+        None
+    }
+
     /// Returns whether the tool needs the conversation.
     fn reads_thread(&self) -> bool {
         false
@@ -188,6 +239,8 @@ impl Registry {
             Box::new(record_invoice::RecordInvoice),
             Box::new(summarise_thread::SummariseThread),
             Box::new(create_folder::CreateFolder),
+            Box::new(lookup::CollectInvoices),
+            Box::new(lookup::Find),
             Box::new(send::SendReply),
             Box::new(send::SendMail),
             Box::new(send::Forward),
@@ -206,6 +259,12 @@ impl Registry {
 
     pub fn get(&self, name: &str) -> Option<&dyn Tool> {
         self.0.iter().find(|tool| tool.name() == name).map(AsRef::as_ref)
+    }
+
+    /// Returns the tools that a plan can use: all that say what they do, and without a mail only those that need none.
+    pub fn plannable(&self, has_mail: bool) -> impl Iterator<Item = &dyn Tool> {
+        let tools = self.0.iter().map(AsRef::as_ref);
+        tools.filter(move |tool| !tool.purpose().is_empty() && (has_mail || !tool.needs_mail()))
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {

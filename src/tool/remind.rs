@@ -3,7 +3,7 @@
 use chrono::{Duration, NaiveDate, TimeZone};
 use serde_json::json;
 
-use super::{Tool, ToolError, ToolInput, ToolOutcome};
+use super::{Tool, ToolError, ToolInput, ToolOutcome, ToolParameter};
 use crate::model::{Effect, FactsKind, Instant, Me, Recurrence, TaskKind, action::Origin};
 
 /// When a task without a deadline is brought up again.
@@ -19,6 +19,19 @@ pub(super) struct Remind;
 impl Tool for Remind {
     fn name(&self) -> &'static str {
         "remind"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "set a reminder for the person"
+    }
+
+    fn parameters(&self) -> &'static [ToolParameter] {
+        const {
+            &[ToolParameter::target(
+                "text",
+                "what to be reminded of and when, in one sentence, such as \"remind me on Friday at 9 to call Ann\"",
+            )]
+        }
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {

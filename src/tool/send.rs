@@ -4,7 +4,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
-    Tool, ToolError, ToolInput, ToolOutcome,
+    Tool, ToolError, ToolInput, ToolOutcome, ToolParameter,
     draft_reply::{INCOMPLETE, ONLY_PERSON_ANSWERS, WORDED_BY, mail_to_answer, reply_recipients, template_answer},
     letter::LetterWording,
     message::{OutgoingMessage, add_greeting_and_closing, missing_address_outcome, reply_subject},
@@ -95,6 +95,24 @@ pub(super) struct SendMail;
 impl Tool for SendMail {
     fn name(&self) -> &'static str {
         "send_mail"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "write a new mail to a person; it waits for the person's approval"
+    }
+
+    fn parameters(&self) -> &'static [ToolParameter] {
+        const {
+            &[
+                ToolParameter::recipients("the handles of the recipients, such as P1"),
+                ToolParameter::optional("subject", "the subject"),
+                ToolParameter::optional("text", "the text, without greeting and closing"),
+            ]
+        }
+    }
+
+    fn needs_account(&self) -> bool {
+        true
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {

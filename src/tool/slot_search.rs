@@ -226,6 +226,9 @@ mod tests {
         let (me, task, facts) = (me(), task("Meet", Value::Null), facts(TaskKind::Meeting, None));
         let agenda = BusyTimes::Known { busy };
         let input = ToolInput {
+            invoices: &[],
+            documents: &[],
+            arguments: None,
             task: &task,
             facts: &facts,
             mail: None,

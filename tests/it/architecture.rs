@@ -13,7 +13,7 @@ const ROWS: &[&[&str]] = &[
     &["cli", "daemon", "mcp"],
     &["app"],
     &["ingest", "graph", "nightly", "assistant", "team"],
-    &["reading"],
+    &["reading", "planner"],
     &["outbox", "hitl", "reflection", "audit"],
     &["rules", "tool", "llm", "source", "memory", "store", "witness"],
     &["approval"],

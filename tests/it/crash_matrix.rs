@@ -55,6 +55,7 @@ const OUT_OF_THE_WAY: &[(&str, &str)] = &[
     ("commit.setting", "written when the home is made; restore.rs dies there"),
     ("rules.keep", "written when the home is made"),
     ("commit.open_run", "only a mail that was made a task by hand, or a fork, opens a run by itself"),
+    ("commit.open_request", "only a request of a person is opened so: planner_kills.rs"),
     ("commit.end_run", "only a run that hangs is ended from outside"),
     ("commit.rerank", "nobody changes the rules, and no day passes"),
     ("commit.expire", "nothing waits for days"),

@@ -61,6 +61,9 @@ fn invitation(mail: &Mail, language: &str, start: DateTime<Utc>, minutes: i64) -
     };
     let me = person();
     let input = ToolInput {
+        invoices: &[],
+        documents: &[],
+        arguments: None,
         task: &task,
         facts: &facts,
         mail: Some(mail),

@@ -73,6 +73,7 @@ fn request(user: &str, schema: Value) -> ProviderRequest {
         schema_name: "prioritise",
         schema,
         native_schema: true,
+        tools: Vec::new(),
         max_tokens: 60,
     }
 }

@@ -139,6 +139,9 @@ fn reply(mail: &Mail) -> ComposedMessage {
     let facts = collect_facts(mail, &reading, "work", &Relation::default());
     let agenda = BusyTimes::None;
     let input = ToolInput {
+        invoices: &[],
+        documents: &[],
+        arguments: None,
         task: &task,
         facts: &facts,
         mail: Some(mail),

@@ -16,6 +16,7 @@ use crate::{
     },
     ingest::{TrustedServers, parse_mail_in_full},
     model::{WarningKind, text_enum::text_enum},
+    planner::call_reader::read_model_json,
     reading,
 };
 
@@ -34,6 +35,8 @@ text_enum! {
         Mails = "mails",
         /// `{"id","subject","body"}` → `{"id","pred"}`
         Injection = "injection",
+        /// `{"id","input"}` → `{"id","value"}` or `{"id","error"}`
+        Calls = "calls",
     }
 }
 
@@ -41,6 +44,12 @@ text_enum! {
 struct TextInput {
     id: Value,
     text: String,
+}
+
+#[derive(Deserialize)]
+struct ModelText {
+    id: Value,
+    input: String,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +71,7 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
         EvalKind::Intents => serde_json::from_str(line).map(|input| evaluate_message(&input)),
         EvalKind::Dates => serde_json::from_str(line).map(|input| evaluate_date(&input)),
         EvalKind::Injection => serde_json::from_str(line).map(|input| evaluate_injection(&input)),
+        EvalKind::Calls => serde_json::from_str(line).map(|input| evaluate_calls(&input)),
         EvalKind::Mails => serde_json::from_str(line).map(|input| evaluate_mail_file(&input)),
     };
     outcome.unwrap_or_else(|error| json!({ "error": format!("not a line for {kind}: {error}") }))
@@ -92,6 +102,14 @@ fn evaluate_date(input: &DateInput) -> Value {
 fn evaluate_injection(input: &EvalMail) -> Value {
     let reading = input.read(reading::read_twice);
     json!({ "id": input.id, "pred": reading.has_warning(WarningKind::Injection) })
+}
+
+/// Reads the JSON in a model's text, exactly as the calls of a step are read from it.
+fn evaluate_calls(input: &ModelText) -> Value {
+    match read_model_json(&input.input) {
+        Ok(value) => json!({ "id": input.id, "value": value }),
+        Err(error) => json!({ "id": input.id, "error": error.to_string() }),
+    }
 }
 
 /// Parses a raw mail file, and returns the parts that a test compares.

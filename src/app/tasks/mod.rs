@@ -310,7 +310,7 @@ async fn reminder_time_after_edit(app: &App, task_id: TaskId, wish: &TaskEditKin
 }
 
 /// Returns the facts of a typed task, with the person as its verified sender.
-fn facts_of_typed_task(me: &Me, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
+pub(in crate::app) fn facts_of_typed_task(me: &Me, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
     let own = me.addresses.first().cloned().unwrap_or_default();
     Facts {
         sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),

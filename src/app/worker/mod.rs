@@ -122,8 +122,15 @@ impl WorkerUseCases<'_> {
             model: model.clone(),
             second_reader: self.app.config.second_reader,
         };
-        let nodes = Nodes::shipped(&Arc::new(self.app.config.me.clone()), &self.app.tools);
-        let limits = EngineLimits { in_flight: self.app.config.in_flight, ..EngineLimits::default() };
+        let me = Arc::new(self.app.config.me.clone());
+        let nodes = Nodes::with_planner(&me, &self.app.tools, &self.app.config.planner);
+        let planner = &self.app.config.planner;
+        let limits = EngineLimits {
+            in_flight: self.app.config.in_flight,
+            step_call_timeout: planner.completion_timeout.to_std().unwrap_or(EngineLimits::default().step_call_timeout),
+            call_retries: planner.max_retry_attempts,
+            ..EngineLimits::default()
+        };
         let (store, clock) = (self.app.store.clone(), self.app.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(BackfillProgress::default());

@@ -1,5 +1,6 @@
 //! The grammar of the command line. Names of commands and options are stable; every one of them has a help text.
 
+mod ask;
 mod chat;
 mod hitl;
 mod mail;
@@ -12,7 +13,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
-pub(super) use self::{chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand};
+pub(super) use self::{ask::AskArgs, chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand};
 use crate::{
     app::EvalKind,
     model::{NodeName, RunStatus, UnknownVariant},
@@ -83,6 +84,8 @@ pub(super) enum Command {
         #[arg(long)]
         jsonl: bool,
     },
+    /// Do a request with several steps: shows the plan, asks, and follows it to its end
+    Ask(AskArgs),
     /// List, show and change tasks; without a command, list the open ones
     #[command(subcommand_required = false)]
     Tasks {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::{execute_tool::LEFT_TO_PERSON, wording};
+use super::wording;
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{ModelReply, Prompt, prompt::generate_response},
-    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, RunKind, Task, TaskStatus},
+    model::{Change, Me, Move, Reflection, ReflectionKind, RunFeedback, RunKind, StepOutput, Task, TaskStatus},
     tool::Registry,
 };
 
@@ -111,7 +111,10 @@ fn summarise_steps(task: &Task) -> String {
         ("Withheld", list(&|step, done| !done && told(step, "withheld"))),
         ("Void", list(&|step, done| !done && told(step, "void"))),
         ("Waits for its time", list(&|step, done| !done && told(step, "remind_at") && !told(step, "void"))),
-        ("Waits for you", list(&|step, done| !done && (output(step).is_none() || told(step, LEFT_TO_PERSON)))),
+        (
+            "Waits for you",
+            list(&|step, done| !done && (output(step).is_none() || told(step, StepOutput::LEFT_TO_PERSON))),
+        ),
     ];
     let sentences: Vec<String> = parts
         .into_iter()

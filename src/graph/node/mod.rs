@@ -4,6 +4,7 @@
 mod execute_tool;
 mod follow_up;
 mod generate_response;
+mod mail_plan;
 
 mod plan_step;
 mod prioritise;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 use crate::{
     graph::entry::Node,
-    model::{Change, Me, NodeName, WrittenField},
+    model::{Change, Me, NodeName, WrittenField, plan::PlannerSettings},
     tool::Registry,
 };
 
@@ -28,13 +29,26 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Returns the five nodes of the product.
+    /// Returns the five nodes of the product, with the planner as it is without a configuration.
     pub fn shipped(me: &Arc<Me>, tools: &Arc<Registry>) -> Self {
+        Self::with_planner(me, tools, &PlannerSettings::default())
+    }
+
+    /// Returns the five nodes of the product.
+    pub fn with_planner(me: &Arc<Me>, tools: &Arc<Registry>, planner: &PlannerSettings) -> Self {
         Self {
-            plan_step: Box::new(plan_step::PlanStep { me: Arc::clone(me), tools: Arc::clone(tools) }),
+            plan_step: Box::new(plan_step::PlanStep {
+                me: Arc::clone(me),
+                tools: Arc::clone(tools),
+                plans_requests: planner.is_enabled,
+            }),
             prioritise: Box::new(prioritise::Prioritise { me: Arc::clone(me) }),
             retrieve_context: Box::new(retrieve_context::RetrieveContext),
-            execute_tool: Box::new(execute_tool::ExecuteTool { me: Arc::clone(me), tools: Arc::clone(tools) }),
+            execute_tool: Box::new(execute_tool::ExecuteTool {
+                me: Arc::clone(me),
+                tools: Arc::clone(tools),
+                planner: planner.clone(),
+            }),
             generate_response: Box::new(generate_response::GenerateResponse {
                 me: Arc::clone(me),
                 tools: Arc::clone(tools),

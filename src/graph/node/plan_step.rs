@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::{follow_up, wording};
+use super::{follow_up, mail_plan::plan_mail_request, wording};
 use crate::{
     followup::{self, FollowUpOutcome, Situation},
     graph::entry::{Call, Node, NodeInput, NodeOutput},
@@ -26,6 +26,8 @@ use crate::{
 pub(super) struct PlanStep {
     pub(super) me: Arc<Me>,
     pub(super) tools: Arc<Registry>,
+    /// Whether a mail that asks for several things gets a plan.
+    pub(super) plans_requests: bool,
 }
 
 impl Node for PlanStep {
@@ -279,15 +281,25 @@ impl PlanStep {
             parts.push(&run);
         }
         let agents = plan.steps.iter().any(|step| self.tools.get(step).is_some());
+        let mut context = context(mail, known, reading, plan);
+        let mut subtasks: Vec<Subtask> =
+            plan.steps.iter().map(|step| Subtask { step: step.clone(), done: false }).collect();
+        let planned =
+            self.plans_requests.then(|| plan_mail_request(mail, reading, plan, &self.tools, entry.has_model)).flatten();
+        if let Some(planned) = &planned {
+            planned.store_in(&mut context);
+            subtasks.extend(planned.subtasks());
+        }
+        let agents = agents || planned.is_some();
         Task {
             task_id: TaskId::derive(known.arrived_at, &parts),
             created_at: entry.now,
             source,
             objective: plan.objective.clone(),
-            context: context(mail, known, reading, plan),
+            context,
             priority: Priority::Low,
             status: TaskStatus::New,
-            subtasks: plan.steps.iter().map(|step| Subtask { step: step.clone(), done: false }).collect(),
+            subtasks,
             assigned_agent: agents.then(|| Task::TOOLING_AGENT.to_owned()),
             last_updated: entry.now,
             tool_output: None,

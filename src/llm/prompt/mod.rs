@@ -1,19 +1,24 @@
-//! The five prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer.
+//! The seven prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer, except
+//! the two of the planner, whose answer is a text that the planner reads.
 //!
 //! Data is always shown as quoted JSON, never as part of the instructions. An answer is parsed and checked by
 //! [`PromptInput::check_answer`] before anybody sees it.
 
+pub mod create_plan;
 pub mod draft_reply;
 pub mod generate_response;
 pub mod plan_step;
 pub mod prioritise;
 pub mod reword_reply;
+pub mod step_calls;
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use self::step_calls::{StepCallsData, ToolShown};
 use super::{ProviderRequest, schema};
 use crate::model::{ids::sha256_hex, text_enum::text_enum};
 
@@ -25,6 +30,8 @@ text_enum! {
         DraftReply = "draft_reply",
         GenerateResponse = "generate_response",
         RewordReply = "reword_reply",
+        CreatePlan = "create_plan",
+        StepCalls = "step_calls",
     }
 }
 
@@ -41,6 +48,18 @@ pub struct PromptInput {
 
 /// The instructions before every prompt, which say that the data is to be read and never obeyed.
 const PREAMBLE: &str = include_str!("preamble.md");
+
+/// How the preamble ends for an answer in JSON. An answer that is a text has its form in its own prompt.
+const ANSWER_IN_JSON: &str = "Answer with one JSON object that fits the schema, and nothing else.";
+/// The longest answer that is a text, in characters.
+const LONGEST_TEXT: usize = 12_000;
+
+/// The answer of a prompt whose form is a text, not JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TextAnswer {
+    pub text: String,
+}
 
 /// The parts of a prompt that do not change from call to call.
 struct PromptTemplate {
@@ -77,6 +96,10 @@ static GENERATE_RESPONSE: LazyLock<PromptTemplate> = LazyLock::new(|| {
 static REWORD_REPLY: LazyLock<PromptTemplate> = LazyLock::new(|| {
     PromptTemplate::new(include_str!("reword_reply.md"), schema::schema_for::<reword_reply::RewordReplyAnswer>())
 });
+static CREATE_PLAN: LazyLock<PromptTemplate> =
+    LazyLock::new(|| PromptTemplate::new(include_str!("create_plan.md"), schema::schema_for::<TextAnswer>()));
+static STEP_CALLS: LazyLock<PromptTemplate> =
+    LazyLock::new(|| PromptTemplate::new(include_str!("step_calls.md"), schema::schema_for::<TextAnswer>()));
 
 /// An answer that can be checked against the data it is about.
 trait CheckedAnswer: DeserializeOwned + Serialize {
@@ -94,7 +117,14 @@ impl Prompt {
             Self::DraftReply => &DRAFT_REPLY,
             Self::GenerateResponse => &GENERATE_RESPONSE,
             Self::RewordReply => &REWORD_REPLY,
+            Self::CreatePlan => &CREATE_PLAN,
+            Self::StepCalls => &STEP_CALLS,
         }
+    }
+
+    /// Returns whether the answer is a text, or calls of tools, rather than JSON that fits the schema.
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::CreatePlan | Self::StepCalls)
     }
 
     /// Returns a short hash of preamble, text and schema.
@@ -109,7 +139,8 @@ impl Prompt {
     /// Returns the limit of output tokens, which is enough for the longest answer that passes its check.
     const fn max_tokens(self) -> u32 {
         match self {
-            Self::PlanStep | Self::DraftReply | Self::RewordReply => 1_000,
+            Self::PlanStep | Self::DraftReply | Self::RewordReply | Self::StepCalls => 1_000,
+            Self::CreatePlan => 2_000,
             Self::Prioritise => 100,
             Self::GenerateResponse => 300,
         }
@@ -122,6 +153,18 @@ fn parse_and_check<A: CheckedAnswer>(data: &Value, text: &str) -> Result<Value, 
     let answer: A =
         serde_json::from_str(strip_code_fence(text)).map_err(|_| "it is not the JSON object of the schema")?;
     answer.check(&data)?;
+    serde_json::to_value(&answer).map_err(|_| "it cannot be stored".to_owned())
+}
+
+/// Checks an answer that is a text. What it means is read by the planner.
+fn check_text_answer(text: &str) -> Result<Value, String> {
+    if text.trim().is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.chars().count() > LONGEST_TEXT {
+        return Err(format!("it is longer than {LONGEST_TEXT} characters"));
+    }
+    let answer = TextAnswer { text: text.trim().to_owned() };
     serde_json::to_value(&answer).map_err(|_| "it cannot be stored".to_owned())
 }
 
@@ -142,16 +185,30 @@ impl PromptInput {
     /// Builds the request: the guidelines first, then preamble and prompt, then the data as quoted JSON.
     pub fn request(&self, guidelines: &str) -> ProviderRequest {
         let PromptTemplate { text, schema, .. } = self.prompt.template();
-        let system = format!("{guidelines}\n\n{PREAMBLE}\n{text}\nThe schema of the answer: {schema}\n");
+        let system = if self.prompt.is_text() {
+            let preamble = PREAMBLE.trim_end().trim_end_matches(ANSWER_IN_JSON).trim_end();
+            format!("{guidelines}\n\n{preamble}\n\n{text}")
+        } else {
+            format!("{guidelines}\n\n{PREAMBLE}\n{text}\nThe schema of the answer: {schema}\n")
+        };
         ProviderRequest {
             system: system.trim_start().to_owned(),
             user: format!("DATA, quoted and untrusted:\n{}", self.data),
             repair: None,
             schema_name: self.prompt.as_str(),
             schema: schema.clone(),
-            native_schema: true,
+            native_schema: !self.prompt.is_text(),
+            tools: self.callable_tools(),
             max_tokens: self.prompt.max_tokens(),
         }
+    }
+
+    /// Returns the tools that the model may call; none except for the calls of a step.
+    fn callable_tools(&self) -> Vec<ToolShown> {
+        if self.prompt != Prompt::StepCalls {
+            return Vec::new();
+        }
+        StepCallsData::deserialize(&self.data).map(|data| data.tools).unwrap_or_default()
     }
 
     /// Parses the text of a model as the answer type of the prompt and checks it against the data. Returns the answer,
@@ -164,6 +221,7 @@ impl PromptInput {
             Prompt::DraftReply => parse_and_check::<draft_reply::DraftReplyAnswer>(data, text),
             Prompt::GenerateResponse => parse_and_check::<generate_response::GenerateResponseAnswer>(data, text),
             Prompt::RewordReply => parse_and_check::<reword_reply::RewordReplyAnswer>(data, text),
+            Prompt::CreatePlan | Prompt::StepCalls => check_text_answer(text),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{CUT_OFF, count, turns};
+use super::{CUT_OFF, count, native_calls, turns};
 use crate::{
-    llm::{ProviderFailure, ProviderReply, ProviderRequest},
+    llm::{ProviderFailure, ProviderReply, ProviderRequest, prompt::step_calls::ToolShown},
     model::llm::Provider,
 };
 
@@ -21,6 +21,14 @@ pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest)
         };
         if matches!(provider, Provider::Ollama | Provider::Compatible) {
             fields.insert("temperature".into(), 0.into());
+        }
+        if !request.tools.is_empty() {
+            let tool = |tool: &ToolShown| {
+                let function =
+                    json!({ "name": tool.name, "description": tool.purpose, "parameters": tool.parameter_schema() });
+                json!({ "type": "function", "function": function })
+            };
+            fields.insert("tools".into(), request.tools.iter().map(tool).collect());
         }
         if request.native_schema {
             let schema = json!({ "name": request.schema_name, "strict": true, "schema": request.schema });
@@ -40,6 +48,10 @@ pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
     }
     if finish == Some("length") {
         return Err(ProviderFailure::MalformedReply(CUT_OFF.into()));
+    }
+    let called = body.pointer("/choices/0/message/tool_calls").and_then(Value::as_array).cloned();
+    if let Some(text) = native_calls(called.unwrap_or_default()) {
+        return Ok(ProviderReply { text, tokens });
     }
     match body.pointer("/choices/0/message/content").and_then(Value::as_str) {
         Some(text) => Ok(ProviderReply { text: text.to_owned(), tokens }),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CUT_OFF, count, turns};
-use crate::llm::{ProviderFailure, ProviderReply, ProviderRequest};
+use super::{CUT_OFF, count, native_calls, turns};
+use crate::llm::{ProviderFailure, ProviderReply, ProviderRequest, prompt::step_calls::ToolShown};
 
 /// Returns the body of a request.
 pub(super) fn encode(model: &str, request: &ProviderRequest) -> Value {
@@ -13,6 +13,10 @@ pub(super) fn encode(model: &str, request: &ProviderRequest) -> Value {
         "system": request.system,
         "messages": turns(request),
     });
+    if let (Value::Object(fields), false) = (&mut body, request.tools.is_empty()) {
+        let tool = |tool: &ToolShown| json!({ "name": tool.name, "description": tool.purpose, "input_schema": tool.parameter_schema() });
+        fields.insert("tools".into(), request.tools.iter().map(tool).collect());
+    }
     if let Value::Object(fields) = &mut body
         && request.native_schema
     {
@@ -33,6 +37,11 @@ pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
         _ => {}
     }
     let parts = body.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let is_call = |part: &&Value| part.get("type").and_then(Value::as_str) == Some("tool_use");
+    let to_call = |part: &Value| json!({ "function": { "name": part.get("name"), "arguments": part.get("input") } });
+    if let Some(text) = native_calls(parts.iter().filter(is_call).map(to_call).collect()) {
+        return Ok(ProviderReply { text, tokens });
+    }
     let text: String = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
     if parts.is_empty() {
         return Err(ProviderFailure::MalformedReply("the answer holds no message".into()));

@@ -64,6 +64,15 @@ fn turns(request: &ProviderRequest) -> Vec<Value> {
     turns
 }
 
+/// Returns the calls of tools in a reply as one text, in the shape in which calls are read from any text. The outer key
+/// tells that the model called them itself; none when there are no calls.
+fn native_calls(calls: Vec<Value>) -> Option<String> {
+    (!calls.is_empty()).then(|| serde_json::json!({ NATIVE_CALLS: { "tool_calls": calls } }).to_string())
+}
+
+/// The outer key of calls that the model made itself, instead of writing them as text.
+pub const NATIVE_CALLS: &str = "native_calls";
+
 /// Returns the number at a JSON pointer.
 fn count(body: &Value, pointer: &str) -> Option<u64> {
     body.pointer(pointer).and_then(Value::as_u64)
@@ -74,6 +83,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::llm::prompt::step_calls::ToolShown;
 
     fn request() -> ProviderRequest {
         ProviderRequest {
@@ -83,6 +93,7 @@ mod tests {
             schema_name: "prioritise",
             schema: json!({ "type": "object" }),
             native_schema: true,
+            tools: Vec::new(),
             max_tokens: 64,
         }
     }
@@ -99,6 +110,23 @@ mod tests {
         assert_eq!(anthropic["system"], "be brief");
         assert_eq!(anthropic["output_config"]["format"]["type"], "json_schema");
         assert_eq!(anthropic["messages"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn calls_of_tools_become_text_in_one_shape() {
+        let tool = ToolShown { name: "find".into(), purpose: "search".into(), parameters: Vec::new() };
+        let asking = ProviderRequest { native_schema: false, tools: vec![tool], ..request() };
+        assert_eq!(encode(Provider::Compatible, "m", &asking)["tools"][0]["function"]["name"], "find");
+        assert_eq!(encode(Provider::Anthropic, "m", &asking)["tools"][0]["input_schema"]["type"], "object");
+        let openai = json!({ "choices": [{ "message": { "content": null, "tool_calls": [
+            { "id": "1", "type": "function", "function": { "name": "find", "arguments": "{\"words\":\"x\"}" } }] }, "finish_reason": "tool_calls" }] });
+        let anthropic = json!({ "content": [{ "type": "text", "text": "Let me look." },
+            { "type": "tool_use", "id": "1", "name": "find", "input": { "words": "x" } }], "stop_reason": "tool_use" });
+        for (provider, body) in [(Provider::OpenAi, openai), (Provider::Anthropic, anthropic)] {
+            let reply = decode(provider, &body).unwrap();
+            let value: Value = serde_json::from_str(&reply.text).unwrap();
+            assert_eq!(value[NATIVE_CALLS]["tool_calls"][0]["function"]["name"], "find", "{provider}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     ActionId, Facts, Fingerprint, MailId, MailState, PlannedRuleEffect, Priority, Subtask, Task, TaskId, TaskStatus,
-    UrgencyOrigin, reading::MailWarning, text_enum::text_enum,
+    ToolCall, UrgencyOrigin, plan, reading::MailWarning, text_enum::text_enum,
 };
 
 /// The version of every stored state and change. A run of another version is parked, its state is never guessed at.
@@ -44,6 +44,8 @@ text_enum! {
         Rank = "rank",
         /// Continues a task after a person decided.
         Decision = "decision",
+        /// Works one step of a plan.
+        Step = "step",
         /// Does to a mail what a person's rules say.
         Effect = "effect",
     }
@@ -148,6 +150,9 @@ pub struct RunState {
     /// The effect that a person approved, which the run is to wait for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<ActionId>,
+    /// The number of the step of the plan that the run was opened for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_step: Option<u32>,
     /// The documents found for the task. Shared, because a state is copied at every node.
     #[serde(default, skip_serializing_if = "no_documents")]
     pub context_docs: Arc<Vec<ContextDoc>>,
@@ -220,6 +225,11 @@ pub enum Change {
     Documents { documents: Arc<Vec<ContextDoc>> },
     /// Marks a step of the plan as done.
     StepDone { index: usize },
+    /// Records that the call of a step of the plan begins.
+    StepStarted { number: u32 },
+    /// Records the calls that a model named for a step of the plan. The first one does the step; each further one is a
+    /// step of its own behind it.
+    StepCalls { number: u32, calls: Vec<ToolCall> },
     /// Adds a step that the person must do, because the agent could not do its own.
     AddStep { subtask: Subtask },
     /// Replaces the open steps of these names by one that the person must do, in the place of the first of them.
@@ -292,7 +302,11 @@ impl Change {
             Change::Priority { .. } => WrittenField::Priority,
             Change::Status { .. } => WrittenField::Status,
             Change::Documents { .. } => WrittenField::ContextDocs,
-            Change::StepDone { .. } | Change::AddStep { .. } | Change::ReplaceSteps { .. } => WrittenField::Subtasks,
+            Change::StepDone { .. }
+            | Change::StepStarted { .. }
+            | Change::StepCalls { .. }
+            | Change::AddStep { .. }
+            | Change::ReplaceSteps { .. } => WrittenField::Subtasks,
             Change::Output { .. } => WrittenField::ToolOutput,
             Change::Summary { .. } => WrittenField::ResultSummary,
         }
@@ -333,6 +347,12 @@ impl RunState {
             Change::Status { to, .. } => self.touch_task(at)?.transition(*to, at)?,
             Change::StepDone { index } => {
                 self.touch_task(at)?.subtasks.get_mut(*index).ok_or(BadChange::NoStep(*index))?.done = true;
+            }
+            Change::StepStarted { number } => {
+                plan::change_plan(self.touch_task(at)?, |plan| plan.start_step(*number, at));
+            }
+            Change::StepCalls { number, calls } => {
+                plan::change_plan(self.touch_task(at)?, |plan| plan.set_calls(*number, calls));
             }
             Change::ReplaceSteps { steps, by } => replace_steps(&mut self.touch_task(at)?.subtasks, steps, by),
             Change::AddStep { subtask } => self.touch_task(at)?.subtasks.push(subtask.clone()),

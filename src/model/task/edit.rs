@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{AccountId, Actor, Facts, Instant, NewReminder, Priority, Task, TaskId, UserId};
+use crate::model::{AccountId, Actor, Facts, Instant, NewReminder, NewRun, Priority, Task, TaskId, UserId};
 
 /// What a person wants changed. Each change is also kept as a correction where the nightly job can learn from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,5 +73,14 @@ pub struct Rerank {
     pub priority: Priority,
     pub rule: String,
     pub why: String,
+    pub at: Instant,
+}
+
+/// The task of a request that a person asked for, and the run that works it.
+#[derive(Debug, Clone)]
+pub struct NewRequest {
+    pub task: Task,
+    pub facts: Facts,
+    pub run: NewRun,
     pub at: Instant,
 }

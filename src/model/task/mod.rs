@@ -7,7 +7,7 @@ mod recurrence;
 mod reminder;
 mod row;
 
-pub use edit::{NamedMessage, Rerank, TaskEdit, TaskEditKind};
+pub use edit::{NamedMessage, NewRequest, Rerank, TaskEdit, TaskEditKind};
 pub use held_time::{HeldKind, HeldTime};
 pub use lifecycle::{IllegalTransition, TaskFilter, TaskStatus};
 pub use recurrence::Recurrence;

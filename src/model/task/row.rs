@@ -1,7 +1,7 @@
 //! A task as it is stored, with the columns beside its twelve fields.
 
 use crate::model::{AccountId, Actor, Facts, Instant, MailId, Priority, Task, TaskId, UserId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A task with its owner and what the program keeps beside it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,7 +36,7 @@ pub struct HistoryRow {
 }
 
 /// An invoice that was recorded.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InvoiceRow {
     pub task_id: TaskId,
     pub payee: String,

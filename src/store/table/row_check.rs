@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Actor, Addressed, Change, ChatProfile, ChatRole, ConversationId,
-        DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId, ItemKind,
-        ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, Priority, Recurrence, RequestKind,
-        RiskClass, RunId, RunKind, RunState, RunStatus, Subtask, TaskContext, TaskId, TaskStatus, UnreadableRow,
-        UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Actor, Addressed, Change, ChatProfile, ChatRole, ComplexityReason,
+        ConversationId, DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId,
+        ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, PlanOrigin, PlanStatus,
+        PlanStepStatus, Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask,
+        TaskContext, TaskId, TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -130,6 +130,28 @@ const TABLES: &[CheckedTable] = &[
             ("subtasks", check_json::<Vec<Subtask>>),
             ("last_updated", AT),
             ("tool_output", check_json::<Map<String, Value>>),
+        ],
+    ),
+    checked_table(
+        "plan",
+        "task_id",
+        &[
+            ("task_id", TASK),
+            ("origin", check_parses::<PlanOrigin>),
+            ("reasons", check_json::<Vec<ComplexityReason>>),
+            ("status", check_parses::<PlanStatus>),
+            ("updated_at", AT),
+        ],
+    ),
+    checked_table(
+        "plan_step",
+        "task_id || ', step ' || step_number",
+        &[
+            ("task_id", TASK),
+            ("arguments", check_json::<Map<String, Value>>),
+            ("after", NUMBERS),
+            ("status", check_parses::<PlanStepStatus>),
+            ("result", ANY_JSON),
         ],
     ),
     checked_table(

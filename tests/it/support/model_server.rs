@@ -147,8 +147,14 @@ fn read(body: &Value, authorization: String, nth: usize) -> Asked {
     let messages = body["messages"].as_array().unwrap();
     let of = |role: &str| messages.iter().find(|turn| turn["role"] == role).unwrap()["content"].as_str().unwrap();
     let data = of("user").split_once('\n').unwrap().1;
+    // The two prompts of the planner have no schema: one offers tools, the other asks for a plan.
+    let unnamed = match (body["tools"].is_array(), of("system").contains("---PLAN-START---")) {
+        (true, _) => "step_calls",
+        (false, true) => "create_plan",
+        (false, false) => "without schema",
+    };
     Asked {
-        prompt: body["response_format"]["json_schema"]["name"].as_str().unwrap_or("without schema").to_owned(),
+        prompt: body["response_format"]["json_schema"]["name"].as_str().unwrap_or(unnamed).to_owned(),
         system: of("system").to_owned(),
         data: serde_json::from_str(data).unwrap(),
         repair: messages.len() > 2,

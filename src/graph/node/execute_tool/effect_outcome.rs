@@ -49,7 +49,7 @@ impl ExecuteTool {
                 vec![Change::Output { step: step.to_owned(), value }]
             }
         };
-        Ok(NodeOutput::from_move(self.next_move(task, index)).with_changes(changes))
+        Ok(self.go_on(entry, task, index, changes))
     }
 }
 

@@ -10,7 +10,8 @@ use crate::{
     approval,
     graph::entry::{Call, NodeInput, NodeOutput},
     model::{
-        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, Task, TaskStatus, WarningKind,
+        Action, ActionId, Change, Effect, Move, NewAction, OutboxState, RiskClass, StepOutput, Task, TaskPlan,
+        TaskStatus, WarningKind,
         action::{Argument, Origin},
     },
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
@@ -24,6 +25,8 @@ pub(super) struct EffectfulStep<'a> {
     /// The position of the step among the task's subtasks.
     pub(super) index: usize,
     pub(super) name: &'a str,
+    /// The name of its tool, which is that of the step except in a plan.
+    pub(super) tool: &'a str,
     /// The id of the effect, derived from task, step and generation.
     pub(super) action_id: ActionId,
 }
@@ -105,8 +108,8 @@ impl ExecuteTool {
     ) -> NodeOutput {
         let value = json!({ "withheld": action.reason, "planned": output });
         changes.push(Change::Output { step: step.name.to_owned(), value });
-        let next = NodeOutput::from_move(self.next_move(step.task, step.index));
-        NodeOutput { action: Some(Arc::new(action)), ..next.with_changes(changes) }
+        let next = self.go_on(step.entry, step.task, step.index, changes);
+        NodeOutput { action: Some(Arc::new(action)), ..next }
     }
 
     /// Applies an effect that is only a row of our own database: the row is written in the transaction of the
@@ -124,8 +127,8 @@ impl ExecuteTool {
         } else {
             changes = complete_step(changes, step.index, step.name, value);
         }
-        let next = NodeOutput::from_move(self.next_move(step.task, step.index));
-        NodeOutput { action: Some(Arc::new(action)), ..next.with_changes(changes) }
+        let next = self.go_on(step.entry, step.task, step.index, changes);
+        NodeOutput { action: Some(Arc::new(action)), ..next }
     }
 }
 
@@ -143,7 +146,7 @@ impl EffectfulStep<'_> {
             generation: state.generation,
             mail_id: state.mail_id,
             mail_key: state.mail_key.clone(),
-            tool: self.name.to_owned(),
+            tool: self.tool.to_owned(),
             effect,
             arguments: arguments.into_iter().map(|argument| self.attach_mail_origin(argument)).collect(),
             terms: None,
@@ -188,7 +191,16 @@ impl EffectfulStep<'_> {
         mut changes: Vec<Change>,
     ) -> anyhow::Result<NodeOutput> {
         let why = format!("{} needs approval: {reason}", self.name);
-        changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
+        // Another step of the plan may have parked the task already.
+        if self.task.status != TaskStatus::WaitingHitl {
+            changes.push(Change::Status { to: TaskStatus::WaitingHitl, why });
+        }
+        if self.task.context.more.contains_key(TaskPlan::KEY) {
+            changes.push(Change::Output {
+                step: self.name.to_owned(),
+                value: json!({ StepOutput::WAITS: reason, "planned": output }),
+            });
+        }
         let (policy, mail, now) = (&permissions.policy, self.entry.mail, self.entry.now);
         let run_id = self.entry.run.run_id.to_string();
         let action = approval::bind_approval_terms(action, policy, now, &run_id);

@@ -4,7 +4,10 @@
 
 mod effect_outcome;
 mod effect_plan;
+mod model_calls;
+mod plan_work;
 mod rule_effect;
+mod step_view;
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -15,22 +18,25 @@ use super::wording;
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
     llm::Prompt,
-    model::{ActionId, Change, HeldTime, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind, Task, TaskStatus},
+    model::{
+        ActionId, Change, ContextDoc, HeldTime, InvoiceRow, ItemId, ItemKind, Me, Move, NewItem, OutboxState, RunKind,
+        StepOutput, Task, TaskPlan, TaskStatus, plan::PlannerSettings,
+    },
     source::CalendarLookup,
     tool::{
         BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
     },
 };
 use effect_plan::EffectfulStep;
+use plan_work::AgentStep;
+use step_view::{PlannedStepView, set_origins};
 
 /// The node execute_tool, with the person it works for and the tools it may use.
 pub(super) struct ExecuteTool {
     pub(super) me: Arc<Me>,
     pub(super) tools: Arc<Registry>,
+    pub(super) planner: PlannerSettings,
 }
-
-/// The key in the output of a step that says why only the person can do it.
-pub(super) const LEFT_TO_PERSON: &str = "yours";
 
 /// What a tool is given beside its task, from recorded replies.
 struct ToolReplies {
@@ -40,6 +46,8 @@ struct ToolReplies {
     in_calendar: CalendarLookup,
     letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
+    invoices: Vec<InvoiceRow>,
+    documents: Vec<ContextDoc>,
 }
 
 impl Node for ExecuteTool {
@@ -54,9 +62,16 @@ impl Node for ExecuteTool {
         if let Some(action_id) = entry.state.decided.filter(|action_id| is_decided_step_open(entry, task, *action_id)) {
             return Ok(NodeOutput::from_move(Move::Wait { action_id }));
         }
-        match self.untried_steps(task).next() {
+        let plan = TaskPlan::of_context(&task.context);
+        let template_step = self.untried_steps(task).next().filter(|_| entry.run.kind != RunKind::Step);
+        if let (Some(plan), None) = (&plan, &template_step) {
+            return self.work_plan(entry, task, plan);
+        }
+        match template_step {
             None => Ok(NodeOutput::from_move(Move::Next)),
-            Some((index, tool)) => self.run_tool(entry, task, index, tool),
+            Some((index, tool)) => {
+                self.run_tool(entry, task, &AgentStep { index, name: tool.name(), tool, planned: None })
+            }
         }
     }
 }
@@ -68,7 +83,8 @@ fn has_output(task: &Task, step: &str) -> bool {
 
 /// Returns whether the step whose effect a person has decided on is still to be done.
 fn is_decided_step_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
-    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !has_output(task, &subtask.step));
+    let is_open = |step: &str| !has_output(task, step) || StepOutput::of_step(task, step) == StepOutput::Waiting;
+    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && is_open(&subtask.step));
     open.any(|subtask| derive_action_id(entry, task, &subtask.step) == action_id)
 }
 
@@ -87,21 +103,26 @@ impl ExecuteTool {
 
     /// Runs one tool and turns its outcome into the output of the visit. A tool that cannot do its step parks the task;
     /// it does not fail the node, because trying again would not help.
-    fn run_tool(
-        &self,
-        entry: &NodeInput<'_>,
-        task: &Task,
-        index: usize,
-        tool: &dyn Tool,
-    ) -> anyhow::Result<NodeOutput> {
-        let replies = match self.gather_tool_replies(entry, task, tool)? {
+    fn run_tool(&self, entry: &NodeInput<'_>, task: &Task, step: &AgentStep<'_>) -> anyhow::Result<NodeOutput> {
+        let AgentStep { index, name, tool, planned } = *step;
+        let replies = match self.gather_tool_replies(entry, task, step)? {
             ControlFlow::Continue(replies) => replies,
             ControlFlow::Break(asking) => return Ok(asking),
         };
-        let action_id = derive_action_id(entry, task, tool.name());
+        let action_id = derive_action_id(entry, task, name);
+        let facts = entry.state.facts.as_ref().context("the task has no facts")?;
+        let mut changes = in_progress_changes(task);
+        let view = planned.map(|planned| PlannedStepView::new(entry, (task, facts), planned, &self.me)).transpose();
+        let view = match view {
+            Ok(view) => view,
+            Err(cannot) => return Ok(park_failed_step(entry, task, name, &cannot.0, changes)),
+        };
+        if let Some((_, planned)) = planned {
+            changes.push(Change::StepStarted { number: planned.step_number });
+        }
         let input = ToolInput {
-            task,
-            facts: entry.state.facts.as_ref().context("the task has no facts")?,
+            task: view.as_ref().map_or(task, |view| &view.task),
+            facts: view.as_ref().map_or(facts, |view| &view.facts),
             mail: entry.mail,
             thread: &replies.thread,
             busy_times: &replies.busy_times,
@@ -109,22 +130,28 @@ impl ExecuteTool {
             in_calendar: &replies.in_calendar,
             letters: &replies.letters,
             wording: replies.wording.as_ref(),
+            invoices: &replies.invoices,
+            documents: &replies.documents,
+            arguments: step.arguments(),
             me: &self.me,
             own: self.me.reply_sender(&entry.run.account, entry.mail),
             now: entry.now,
             idempotency_key: &action_id.to_string(),
         };
-        let changes = in_progress_changes(task);
         match tool.run(&input) {
-            Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
-                .with_changes(complete_step(changes, index, tool.name(), value))),
-            Ok(ToolOutcome::Effect(requested)) => {
-                let step = EffectfulStep { entry, task, index, name: tool.name(), action_id };
+            Ok(ToolOutcome::Output(value)) => {
+                Ok(self.go_on(entry, task, index, complete_step(changes, index, name, value)))
+            }
+            Ok(ToolOutcome::Effect(mut requested)) => {
+                if let Some((_, planned)) = planned {
+                    set_origins(entry, planned, &mut requested);
+                }
+                let step = EffectfulStep { entry, task, index, name, tool: tool.name(), action_id };
                 self.plan_effect(&step, *requested, changes)
             }
-            Ok(ToolOutcome::LeftToPerson(why)) => {
-                let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
-                Ok(NodeOutput::from_move(self.next_move(task, index)).with_changes(vec![output]))
+            Ok(ToolOutcome::LeftToPerson(why)) => Ok(self.leave_step_to_person(entry, task, step, &why)),
+            Ok(ToolOutcome::ReplacedBy { .. }) if planned.is_some() => {
+                Ok(self.leave_step_to_person(entry, task, step, "only you know what to write"))
             }
             Ok(ToolOutcome::ReplacedBy { steps, step }) => {
                 let is_left = |other: &dyn Tool| !steps.contains(&other.name());
@@ -135,8 +162,14 @@ impl ExecuteTool {
                 let replace = Change::ReplaceSteps { steps, by: step.to_owned() };
                 Ok(NodeOutput::from_move(next).with_changes(vec![replace]))
             }
-            Err(cannot) => Ok(park_failed_step(entry, task, tool.name(), &cannot.0, changes)),
+            Err(cannot) => Ok(park_failed_step(entry, task, name, &cannot.0, changes)),
         }
+    }
+
+    /// Returns the output that leaves a step to the person, with the reason.
+    fn leave_step_to_person(&self, entry: &NodeInput<'_>, task: &Task, step: &AgentStep<'_>, why: &str) -> NodeOutput {
+        let value = json!({ StepOutput::LEFT_TO_PERSON: why });
+        self.go_on(entry, task, step.index, vec![Change::Output { step: step.name.to_owned(), value }])
     }
 
     /// Returns what the tool needs beside its task, or the output that calls for the first part that is missing.
@@ -144,8 +177,19 @@ impl ExecuteTool {
         &self,
         entry: &NodeInput<'_>,
         task: &Task,
-        tool: &dyn Tool,
+        step: &AgentStep<'_>,
     ) -> anyhow::Result<ControlFlow<NodeOutput, ToolReplies>> {
+        let tool = step.tool;
+        let invoices: Option<Vec<InvoiceRow>> = entry.find_reply(|call| *call == Call::Invoices)?;
+        if tool.reads_invoices() && invoices.is_none() {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Invoices)));
+        }
+        let documents: Option<Vec<ContextDoc>> = entry.find_reply(|call| matches!(call, Call::Recall { .. }))?;
+        if let (Some(words), None) = (tool.search_words(step.arguments()), &documents) {
+            let (words, invoice) = (words.to_owned(), String::new());
+            let call = Call::Recall { mail_id: None, thread: String::new(), person: String::new(), words, invoice };
+            return Ok(ControlFlow::Break(NodeOutput::from_call(call)));
+        }
         let worded = tool.accepts_wording(task) && entry.has_model;
         let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
@@ -181,7 +225,17 @@ impl ExecuteTool {
         let letters = letters.unwrap_or_default();
         let (busy_times, held_times) = (busy_times.unwrap_or_default(), held_times.unwrap_or_default());
         let in_calendar = in_calendar.unwrap_or_default();
-        Ok(ControlFlow::Continue(ToolReplies { thread, busy_times, held_times, in_calendar, letters, wording }))
+        let (invoices, documents) = (invoices.unwrap_or_default(), documents.unwrap_or_default());
+        Ok(ControlFlow::Continue(ToolReplies {
+            thread,
+            busy_times,
+            held_times,
+            in_calendar,
+            letters,
+            wording,
+            invoices,
+            documents,
+        }))
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when
@@ -250,7 +304,14 @@ pub(super) fn park_failed_step(
     error: &str,
     mut changes: Vec<Change>,
 ) -> NodeOutput {
-    changes.push(Change::Status { to: TaskStatus::WaitingHitl, why: format!("{step} failed: {error}") });
+    // Another step of the plan may have parked the task already.
+    if task.status != TaskStatus::WaitingHitl {
+        changes.push(Change::Status { to: TaskStatus::WaitingHitl, why: format!("{step} failed: {error}") });
+    }
+    // The other runs of a plan see by the output that the step waits for a person.
+    if task.context.more.contains_key(TaskPlan::KEY) {
+        changes.push(Change::Output { step: step.to_owned(), value: StepOutput::failed(error) });
+    }
     let title = format!("{step} failed: {error}");
     let item = NewItem {
         item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), &title]),

@@ -67,6 +67,9 @@ impl ChangeWriter<'_> {
             }
             DecisionChange::VoidAction { action, why } => outbox::void(connection, action, why, who, at),
             DecisionChange::VoidActionsOfTask { row, why } => outbox::void_of_task(connection, row, (who, why), at),
+            DecisionChange::VoidActionsOfStep { row, step, why } => {
+                outbox::void_of_step(connection, (row, step), (who, why), at)
+            }
             DecisionChange::MoveAction(mv) => outbox::advance(connection, mv),
             DecisionChange::RecordCorrection { action, kind, from, to, why } => {
                 approval_table::record_correction(connection, action, *kind, (from, to), why, at)
@@ -201,6 +204,7 @@ fn build_decision_run(
         because,
         parent_run,
         row,
+        step,
         node,
         generation: outbox::next_generation(connection, task_id, step)?,
         runs: run::count_of_task(connection, task_id)?,

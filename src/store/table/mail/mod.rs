@@ -179,7 +179,20 @@ pub(in crate::store) fn load_mail_context(
 #[derive(Clone, Copy)]
 pub struct MailReader<'a>(pub(in crate::store) &'a Connection);
 
+/// The most contacts among which a name is looked for.
+const MOST_CONTACTS: usize = 10_000;
+
 impl MailReader<'_> {
+    /// Returns everyone the person has written to, newest first, with the name under which they wrote last, if they did.
+    pub fn known_people(self) -> Result<Vec<(String, Option<String>)>> {
+        let name = json_extract_sql("m.body", "$.from.name");
+        let sql = format!(
+            "SELECT c.address, (SELECT {name} FROM mail m WHERE m.account = c.account AND m.sender = c.address ORDER BY m.mail_id DESC LIMIT 1)
+             FROM contact c ORDER BY c.first_sent DESC LIMIT {MOST_CONTACTS}"
+        );
+        query_readable(self.0, &sql, [], "reading contacts", |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// Returns a mail as it was read; none when its message could not be read. A row that cannot be read is an error;
     /// see [`SkipUnreadable`](crate::store::SkipUnreadable).
     pub fn get(self, mail_id: MailId) -> Result<Option<Mail>> {

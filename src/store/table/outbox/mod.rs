@@ -198,14 +198,34 @@ pub(in crate::store) fn void_of_task(
     (who, why): (Actor, &str),
     at: Instant,
 ) -> Result<()> {
+    void_pending(connection, (row, None), (who, why), at)
+}
+
+/// Voids every pending effect of one step of a task, in the same way.
+pub(in crate::store) fn void_of_step(
+    connection: &Connection,
+    (row, step): (&TaskRow, &str),
+    (who, why): (Actor, &str),
+    at: Instant,
+) -> Result<()> {
+    void_pending(connection, (row, Some(step)), (who, why), at)
+}
+
+/// Voids the pending effects of a task, or of one of its steps.
+fn void_pending(
+    connection: &Connection,
+    (row, step): (&TaskRow, Option<&str>),
+    (who, why): (Actor, &str),
+    at: Instant,
+) -> Result<()> {
     let effect = json_extract_sql("action", "$.effect.effect");
     let sql = format!(
         "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3, cleanup_due = (state = 'ready' AND {effect} = 'draft')
-         WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account"
+         WHERE task_id = ?1 AND (?4 IS NULL OR step = ?4) AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account"
     );
     let id = row.task.task_id.to_string();
     let voided: Vec<(String, String)> =
-        query_all(connection, &sql, (id, why, at.to_string()), "voiding effects", |found| {
+        query_all(connection, &sql, (id, why, at.to_string(), step), "voiding effects", |found| {
             Ok((found.get(0)?, found.get(1)?))
         })?;
     for (action_id, account) in voided {
@@ -220,8 +240,9 @@ pub(in crate::store) fn void_of_task(
         audit::append(connection, &entry)?;
     }
     // These may have left. If one has not, the mark keeps it from being begun again.
-    let sql = "UPDATE outbox SET overruled = 1 WHERE task_id = ?1 AND state IN ('sending', 'unknown', 'probe')";
-    execute(connection, sql, [row.task.task_id.to_string()], "overruling effects").map(drop)
+    let sql = "UPDATE outbox SET overruled = 1
+               WHERE task_id = ?1 AND (?2 IS NULL OR step = ?2) AND state IN ('sending', 'unknown', 'probe')";
+    execute(connection, sql, (row.task.task_id.to_string(), step), "overruling effects").map(drop)
 }
 
 /// Returns the generation of the next effect of a step.

@@ -305,6 +305,8 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
             Change::Status { to, why } => set_task_status(session, point, *to, why)?,
             // These are fields of the task, written below, or of the state of the run.
             Change::StepDone { .. }
+            | Change::StepStarted { .. }
+            | Change::StepCalls { .. }
             | Change::AddStep { .. }
             | Change::ReplaceSteps { .. }
             | Change::Output { .. }

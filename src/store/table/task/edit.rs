@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use crate::{
     approval::{self, FieldChange, FieldCorrection, TaskChange, TaskEditOutcome},
     model::{
-        ActionId, Actor, Instant, NewReminder, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskRow, TaskStatus,
-        nightly::CorrectionKind,
+        ActionId, Actor, Instant, NewReminder, NewRequest, Rerank, Task, TaskEdit, TaskEditKind, TaskId, TaskPlan,
+        TaskRow, TaskStatus, nightly::CorrectionKind,
     },
     store::{
         error::{Result, StoreError},
@@ -21,7 +21,7 @@ use crate::{
             document::search_index,
             execute,
             nightly::correction,
-            outbox, parse_column, query_first_readable, query_optional,
+            outbox, parse_column, query_first_readable, query_optional, run,
             task::{
                 self, facts,
                 history::{self, BY_PERSON},
@@ -79,6 +79,13 @@ fn apply_edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
         TaskEditOutcome::Change(change) => change_field(session, &row, &change, edit)?,
     }
     Ok(edit.task_id)
+}
+
+/// Adds the task of a request with the run that works it.
+pub(in crate::store) fn open_request(session: &Session, new: &NewRequest, state: &str) -> Result<()> {
+    let owner = task::TaskOwner { account: &new.run.account, user: &new.run.user, mail_id: None, who: Actor::Person };
+    task::open(session, &new.task, &build_task_entry_with_due_vectors(&new.task), &new.facts, &owner, new.at)?;
+    run::open(session, &new.run, state, new.at)
 }
 
 /// Moves a task to a status along legal transitions, each with its own line of history. Ending it voids its pending
@@ -185,6 +192,10 @@ fn change_field(session: &Session, row: &TaskRow, change: &FieldChange, edit: &T
     update_dependents(session, row, &change.task, edit)?;
     if let Some(FieldCorrection { kind, from, to }) = &change.correction {
         record_correction(session, row, *kind, (from, to), edit)?;
+    }
+    if matches!(edit.kind, TaskEditKind::StepDone(_)) && change.task.context.more.contains_key(TaskPlan::KEY) {
+        // The steps that waited for this one may begin now.
+        change::open_step_run(session, &task::get(session, row.task.task_id)?, "", edit.at)?;
     }
     if change.voids_actions {
         void_actions(session, row, (edit.who, approval::EDITED), edit.at)?;

@@ -12,6 +12,7 @@ mod held_time;
 pub(in crate::store) mod history;
 pub(in crate::store) mod listing;
 mod page;
+pub(in crate::store) mod plan;
 pub(in crate::store) mod reminder;
 pub(in crate::store) mod task_update;
 
@@ -117,6 +118,7 @@ pub(in crate::store) fn open(
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
     facts::store_task_facts(session, task.task_id, of)?;
+    plan::mirror_plan(session, task)?;
     held_time::store_held_times(session, task)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
     let born = StatusTransition {
@@ -146,6 +148,7 @@ pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv:
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
     let moved = execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task");
     moved.map_err(|error| error.with_transition(&format!("task {task_id}"), mv.from, mv.to.as_str()))?;
+    plan::move_plan(connection, task_id, mv.to, &mv.at.to_string())?;
     record_status_transition(connection, task_id, mv)
 }
 
@@ -207,7 +210,8 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
         &task.result_summary,
     );
     execute(connection, sql, values, "updating a task")?;
-    held_time::store_held_times(connection, task)
+    held_time::store_held_times(connection, task)?;
+    plan::mirror_plan(connection, task)
 }
 
 /// Returns the task, or an error when there is none.
