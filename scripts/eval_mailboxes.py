@@ -26,7 +26,7 @@ from zoneinfo import ZoneInfo
 REPO = Path(__file__).resolve().parent.parent
 MAILBOXES = REPO / "tests" / "mailboxes"
 GOALS = {"wanted tasks found": 0.90, "opened tasks wanted": 0.85, "quiet mails quiet": 0.92, "named dates right": 0.90, "high found": 0.85, "high deserved": 0.85,
-         "drafts usable as written": 0.80, "no draft elsewhere": 1.00, "invitations at the time asked": 0.95}
+         "drafts usable as written": 0.80, "no draft elsewhere": 1.00, "settled matters closed or flagged": 0.90, "invitations at the time asked": 0.95}
 WITHOUT_GOAL = ("wanted drafts made",)
 FAKETIME = [Path(f"/usr/lib/{arch}-linux-gnu/faketime/libfaketimeMT.so.1") for arch in ("x86_64", "aarch64")]
 
@@ -180,6 +180,18 @@ def judge_meetings(expected, opened, add, tell):
             tell(f"MEETING  {line['file']}: {meeting}, got: {invited or answered} {[task['objective'] for task in tasks]}")
 
 
+def judge_settled(expected, opened, add, tell):
+    """Counts the tasks whose matter a later mail settles (answered, withdrawn, solved): the task is closed, or a note on it says so."""
+    for line in expected:
+        tasks = opened.get(line.get("follows"), [])
+        if line.get("change") not in ("answered", "withdrawn", "solved") or not tasks:
+            continue
+        settled = any(task["status"] in ("DONE", "CANCELLED") or (task.get("context") or {}).get("notes") for task in tasks)
+        add("settled matters closed or flagged", settled)
+        if not settled:
+            tell(f"OPEN     {line['follows']}: {line['change']} by {line['file']}, got: {[(task['status'], task['objective']) for task in tasks]}")
+
+
 def judge_drafts(expected, opened, texts, add, tell):
     """Counts the drafts that can be sent as written, and the mails that rightly have none."""
     for line in expected:
@@ -236,6 +248,7 @@ def judge(expected, opened, texts, zone, tell):
             tell(f"UNWANTED {file}: {task['objective']}  ({line['why']})")
         if line["quiet"]:
             add("quiet mails quiet", not opened.get(file))
+    judge_settled(expected, opened, add, tell)
     judge_drafts(expected, opened, texts, add, tell)
     judge_meetings(expected, opened, add, tell)
     return count

@@ -23,7 +23,7 @@ mod summarise_thread;
 
 pub use answer::say_when;
 pub use meeting_time::MeetingSpan;
-pub use response_words::{decline_letter, is_finished_letter, time_suits};
+pub use response_words::{decline_letter, is_finished_letter, place_line, time_suits};
 pub use revision::MessageRevision;
 pub use reword::{InvitationMove, edit_message, event_of, move_invitation};
 use serde::{Deserialize, Serialize};

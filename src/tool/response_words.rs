@@ -30,6 +30,11 @@ pub fn time_suits(language: &str, me: &Me, at: Instant, has_hour: bool) -> Strin
     wording.phrase("suits").replace("{time}", &time)
 }
 
+/// Returns the line that names the place of a meeting, in the language of the mail.
+pub fn place_line(language: &str, place: &str) -> String {
+    LetterWording::of(language).phrase("place").replace("{place}", place)
+}
+
 /// Returns whether a text is a letter that somebody has written already: it greets and then says something.
 pub fn is_finished_letter(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());

@@ -4,7 +4,7 @@
 use super::{
     InvitationMove, MeetingSpan, ToolError,
     letter::{LetterWording, insert_before_ending, readdress_greeting, remove_courtesies},
-    move_invitation,
+    move_invitation, place_line,
     reword::{calendar_text, parse, recompose},
 };
 use crate::{
@@ -78,7 +78,7 @@ impl MessageRevision {
 
     /// Names the place of the meeting, in the text and in the calendar part.
     pub fn hold_at(&mut self, place: &str) {
-        let line = LetterWording::of(&self.language).phrase("place").replace("{place}", place);
+        let line = place_line(&self.language, place);
         self.new.body = insert_before_ending(&self.new.body, &line, "\n");
         let property = format!("LOCATION:{}", escape_text(place));
         self.calendar = self.calendar.take().map(|calendar| calendar.with_property("LOCATION", &[property]));

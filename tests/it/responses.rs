@@ -138,6 +138,7 @@ async fn check(kind: &str, words: &str, expected: &str) -> String {
                 must(body.contains(object) && body.starts_with(body_before.split("\n\nBest").next().unwrap()), &body)
             }
             "shorten" => must(body.len() < body_before.len() && body.contains("It has arrived."), &body),
+            "place" if kind == "reply" => must(body.contains(&format!("Place: {object}\n")), &body),
             "place" => must(
                 body.contains(&format!("Place: {object}\n")) && mime.contains(&format!("LOCATION:{object}")),
                 &body,
@@ -151,6 +152,12 @@ async fn check(kind: &str, words: &str, expected: &str) -> String {
                 must(to == [to_before[0].as_str(), "marc@vale.example"] && body == body_before, &format!("{to:?}"));
                 let guests = mime.matches("ATTENDEE").count();
                 must(guests == if mime_before.contains("ATTENDEE") { 2 } else { 0 }, "each recipient is a guest");
+            }
+            // What is no invitation of one's own says that the time suits; somebody else's invitation is declined for it.
+            "move" if kind != "invite" => {
+                let day = chrono::NaiveDate::parse_from_str(object.split(' ').next().unwrap(), "%Y-%m-%d").unwrap();
+                let told = format!("{}, 15:00 would suit me.", day.format("%A %-d %B %Y"));
+                must(body.contains(&told) && (kind != "answer" || mime.contains("PARTSTAT=DECLINED")), &body);
             }
             "move" => {
                 let (day, time) = object.split_once(' ').unwrap();

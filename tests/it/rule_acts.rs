@@ -74,7 +74,7 @@ async fn a_rule_acts_on_every_mail_once() {
 async fn what_a_rule_did_is_undone_and_in_the_digest() {
     let home = ruled_home().await;
     home.once().await;
-    let digest = home.run(&["digest"]).out;
+    let digest = home.run(&["digest", "--hours", "2000"]).out;
     assert!(digest.contains("Archived: 1") && digest.contains("This week's offer"), "{digest}");
     let action = home.sql_one("SELECT action_id FROM outbox WHERE step = 'archive'");
     let undone = home.run(&["hitl", "undo", &action]);
@@ -130,7 +130,7 @@ async fn a_learned_rule_cannot_act_and_mistakes_are_named() {
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: [delete]}\n", "archive, or label: NAME"),
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: archive}\n", "a sequence"),
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: []}\n", "archive, or label: NAME"),
-        ("rules:\n- {name: r, when: { subject: { is: x } }, do: [label: '']}\n", "a name of at most"),
+        ("rules:\n- {name: r, when: { subject: { is: x } }, do: [label: '']}\n", "the name of a label"),
         ("rules:\n- {name: r, when: { subject: { is: x } }, do: [archive], lock: true}\n", "lock without set"),
     ] {
         home.write("rules/priority.yml", rules);

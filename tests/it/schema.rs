@@ -223,7 +223,8 @@ fn undo_the_last_migrations(home: &TestHome) {
     }
     connection
         .execute_batch(
-            "DROP INDEX outbox_cleanup; ALTER TABLE outbox DROP COLUMN cleanup_due;
+            "DROP TABLE held_time; DROP INDEX outbox_mail; ALTER TABLE outbox DROP COLUMN mail_id;
+             DROP INDEX outbox_cleanup; ALTER TABLE outbox DROP COLUMN cleanup_due;
              ALTER TABLE ledger DROP COLUMN flagged; ALTER TABLE ledger DROP COLUMN warnings; PRAGMA user_version = 17",
         )
         .unwrap();

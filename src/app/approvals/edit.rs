@@ -3,7 +3,7 @@
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use super::meeting::{planned_as_edited, proposal_as_edited};
+use super::meeting;
 use crate::{
     app::{ApprovalUseCases, NotFound},
     approval,
@@ -73,8 +73,8 @@ impl ApprovalUseCases<'_> {
         action.arguments.extend(replacement.by_person.iter().map(|name| Argument::new(name, Origin::Person)));
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
         let policy = self.app.effects().load_policy();
-        let output = planned_as_edited(&item, &action);
-        let step_output = proposal_as_edited(&created.task, &action);
+        let output = meeting::planned_as_edited(&item, &action);
+        let step_output = meeting::proposal_as_edited(&created.task, &action);
         let mut asked = approval::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &policy, now)?;
         if let (Some(fields), Some(understood)) = (asked.body.as_object_mut(), replacement.understood) {
             fields.insert("response".into(), understood);

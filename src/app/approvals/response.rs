@@ -24,7 +24,7 @@ use crate::{
     },
     reading::read_response,
     store::StoreError,
-    tool::{MeetingSpan, MessageRevision, decline_letter, is_finished_letter, time_suits},
+    tool::{MeetingSpan, MessageRevision, decline_letter, is_finished_letter, place_line, time_suits},
 };
 
 /// What a person's words would do. Nothing is done yet.
@@ -212,7 +212,13 @@ impl WaitingMessage<'_> {
                 let until = at.or_else(|| self.next_working_day()).ok_or_else(|| BadInput("say until when".into()))?;
                 Ok(Some((ResponseAct::Snooze(until), vec![format!("you are asked again on {}", self.format(until))])))
             }
-            [ResponseWish::Move(moment)] if self.kind != Some(SendKind::Invite) => self.plan_time_answer(*moment),
+            [ResponseWish::Move(moment)] if self.kind != Some(SendKind::Invite) => self.plan_time_answer(*moment, None),
+            [ResponseWish::Move(moment), ResponseWish::Place { place }]
+            | [ResponseWish::Place { place }, ResponseWish::Move(moment)]
+                if self.kind != Some(SendKind::Invite) =>
+            {
+                self.plan_time_answer(*moment, Some(place))
+            }
             wishes
                 if wishes.iter().all(|wish| matches!(wish, ResponseWish::Answer { .. } | ResponseWish::Say { .. })) =>
             {
@@ -280,10 +286,18 @@ impl WaitingMessage<'_> {
 
     /// Plans an answer that names a time, where what waits is no invitation whose time could be changed. To somebody
     /// else's invitation it is a no with another time.
-    fn plan_time_answer(&self, moment: NamedMoment) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
+    fn plan_time_answer(
+        &self,
+        moment: NamedMoment,
+        place: Option<&str>,
+    ) -> Result<Option<(ResponseAct, Vec<String>)>, BadInput> {
         let (Some(day), Some(SendKind::Reply | SendKind::Answer)) = (moment.day, self.kind) else { return Ok(None) };
         let at = self.resolve(day.and_time(moment.time.unwrap_or(self.me.work_end)))?;
-        let words = time_suits(&self.language, self.me, at, moment.time.is_some());
+        let time = time_suits(&self.language, self.me, at, moment.time.is_some());
+        let words = match place {
+            Some(place) => format!("{time}\n{}", place_line(&self.language, place)),
+            None => time,
+        };
         Ok(Some(match self.kind {
             Some(SendKind::Answer) => self.answer_invitation(InvitationAnswer::Declined, None, Some(&words)),
             _ => self.redo(words, "the message names another time"),

@@ -127,7 +127,7 @@ fn possible_starts(tokens: &[MessageToken], rules: &IntentRules) -> Vec<ClauseSt
             continue;
         }
         let joiner = rules.joiner_length(tokens.get(at..).unwrap_or_default());
-        let is_joined = token.text.starts_with('ו') && token.text.chars().count() > 3;
+        let is_joined = rules.is_joined_verb(token);
         let begins = joiner > 0 || token.break_before > WordBreak::Nothing || is_joined;
         if begins && at + joiner < tokens.len() {
             starts.push(ClauseStart { joiner: at, words: at + joiner, after: token.break_before });

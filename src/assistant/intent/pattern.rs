@@ -105,7 +105,7 @@ pub(super) fn without_any_prefix(word: &str) -> Option<&str> {
 
 /// What the captured words must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum RestCondition {
+pub(super) enum RestCondition {
     Anything,
     /// They begin with the class.
     BeginsWith(String),

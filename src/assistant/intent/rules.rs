@@ -139,6 +139,12 @@ impl IntentRules {
         self.classes.ends("join", tokens).next().unwrap_or(0)
     }
 
+    /// Returns whether it is "and" written together with a word that a pattern may begin with.
+    pub(super) fn is_joined_verb(&self, token: &MessageToken) -> bool {
+        let bare = token.text.strip_prefix('ו').filter(|bare| bare.chars().count() > 2);
+        bare.is_some_and(|bare| self.by_first_word.contains_key(bare))
+    }
+
     /// Returns what the first pattern that matches proposes: with courtesies taken off, and without.
     pub(super) fn propose(&self, tokens: &[MessageToken]) -> Option<Proposal> {
         let end = self.end_without_courtesies(tokens);

@@ -1,4 +1,5 @@
-//! The learned weights, read once from `weights.txt`: a line per head and signal.
+//! The learned weights, read once from `weights.txt`: a line per sort and signal.
+#![allow(unreachable_pub, reason = "the macro writes `pub`; the module is private")]
 
 use std::{collections::HashMap, sync::OnceLock};
 

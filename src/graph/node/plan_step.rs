@@ -64,7 +64,9 @@ impl Node for PlanStep {
             apply_learned_reading(&mut reading, taught, mail, &context);
         }
         let Some(acts) = self.ask_rule_acts(entry, &known, &reading)? else {
-            let facts = Box::new(self.mail_facts(entry, mail, &known, &reading));
+            let about = self.mail_facts(entry, mail, &known, &reading);
+            // As in the ledger, a mail is of the kind of its first task.
+            let facts = Box::new(reading.tasks.first().map_or_else(|| about.clone(), |plan| about.for_task(plan)));
             return Ok(NodeOutput::from_call(Call::RuleActs { facts }));
         };
         let requests =

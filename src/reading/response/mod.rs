@@ -23,6 +23,8 @@ use crate::{
 const MOST_WORDS: usize = 60;
 /// So many phrases of courtesy are skipped at the beginning and at the end of a part.
 const MOST_SKIPPED: usize = 4;
+/// A response has so many parts at most.
+const MOST_PARTS: usize = 4;
 /// The longest name of a person, in words.
 const LONGEST_NAME: usize = 4;
 /// The longest name of a place, in words.
@@ -35,7 +37,7 @@ pub fn read_response(typed: &str, me: &Me, now: Instant) -> Option<Vec<ResponseW
         return None;
     }
     let reader = ResponseReader { typed, words: &words, me, now };
-    let wishes = reader.read(0, words.len()).filter(|wishes| are_compatible(wishes));
+    let wishes = reader.read(0, words.len(), MOST_PARTS).filter(|wishes| are_compatible(wishes));
     wishes.or_else(|| reader.read_refusal_with_reason())
 }
 
@@ -79,14 +81,15 @@ struct ResponseReader<'a> {
 }
 
 impl ResponseReader<'_> {
-    /// Reads a part of the words: as one wish, or as several that stand side by side.
-    fn read(&self, from: usize, to: usize) -> Option<Vec<ResponseWish>> {
+    /// Reads a part of the words: as one wish, or as several that stand side by side, so many at most.
+    fn read(&self, from: usize, to: usize, most: usize) -> Option<Vec<ResponseWish>> {
         if let Some(wish) = self.read_one(from, to) {
             return Some(vec![wish]);
         }
+        let most = most.checked_sub(1).filter(|most| *most > 0)?;
         self.boundaries(from, to).find_map(|(end, next)| {
             let first = self.read_one(from, end)?;
-            let mut wishes = self.read(next, to)?;
+            let mut wishes = self.read(next, to, most)?;
             // "Too long, make it shorter" is one wish, and "not now, ask me tomorrow" is the more exact one.
             let says_the_same = |wish: &ResponseWish| {
                 *wish == first
