@@ -31,7 +31,7 @@ pub use phrase::{MOST_MESSAGE_CHARS, clean_message};
 pub use reply::ReplyText;
 pub use rewording::is_faithful;
 pub use tool::{
-    Deadline, MadeCall, PAGE, PriorityReason, TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure, ToolResult,
+    Deadline, MadeCall, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, TaskView, ToolFailure, ToolResult,
     WaitingItem,
 };
 pub use turn::{ChatReply, ChatRequest};

@@ -85,7 +85,7 @@ impl TaskChanges {
 /// A call with its arguments, as it is shown with the reply.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "name", content = "arguments", rename_all = "snake_case")]
-pub enum ToolCall {
+pub enum TaskCall {
     AddTask {
         title: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,7 +210,7 @@ pub enum ToolFailure {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MadeCall {
     #[serde(flatten)]
-    pub call: ToolCall,
+    pub call: TaskCall,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ToolResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -220,5 +220,5 @@ pub struct MadeCall {
 /// Reads and changes the tasks of one user. The program's own implementation is in `app`; tests have one in memory.
 pub trait TaskTools: Send {
     /// Makes calls that do not depend on each other. Returns one outcome for each, in their order.
-    fn call_all(&mut self, calls: Vec<ToolCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send;
+    fn call_all(&mut self, calls: Vec<TaskCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send;
 }

@@ -7,7 +7,7 @@ use super::{
     marker::FlowState,
     memory::{History, ReplyMemory},
     reply::{ReplySentence, ReplyText, Value},
-    tool::{MadeCall, TaskTools, TaskView, ToolCall, ToolFailure, ToolResult},
+    tool::{MadeCall, TaskCall, TaskTools, TaskView, ToolFailure, ToolResult},
 };
 use crate::model::{ChatProfile, Instant, ListedStatus, Me, TaskId};
 
@@ -109,12 +109,12 @@ impl<'a, T: TaskTools> ChatTurn<'a, T> {
     }
 
     /// Makes a call and records it.
-    pub(super) async fn call(&mut self, call: ToolCall) -> Result<ToolResult, ToolFailure> {
+    pub(super) async fn call(&mut self, call: TaskCall) -> Result<ToolResult, ToolFailure> {
         self.call_all(vec![call]).await.pop().unwrap_or(Err(ToolFailure::Unavailable))
     }
 
     /// Makes calls that do not depend on each other, and records them.
-    pub(super) async fn call_all(&mut self, calls: Vec<ToolCall>) -> Vec<Result<ToolResult, ToolFailure>> {
+    pub(super) async fn call_all(&mut self, calls: Vec<TaskCall>) -> Vec<Result<ToolResult, ToolFailure>> {
         let outcomes = self.tools.call_all(calls.clone()).await;
         for (call, outcome) in calls.into_iter().zip(&outcomes) {
             let (result, error) = (outcome.as_ref().ok().cloned(), outcome.as_ref().err().cloned());
@@ -131,15 +131,15 @@ impl<'a, T: TaskTools> ChatTurn<'a, T> {
 
     /// Returns the task with this number, unless it was deleted.
     pub(super) async fn task_by_number(&mut self, number: i64) -> Step<Option<TaskView>> {
-        self.get_task(ToolCall::GetTask { number }).await
+        self.get_task(TaskCall::GetTask { number }).await
     }
 
     /// Returns the task with this id, unless it was deleted.
     pub(super) async fn task_by_id(&mut self, task_id: TaskId) -> Step<Option<TaskView>> {
-        self.get_task(ToolCall::GetTaskById { task_id }).await
+        self.get_task(TaskCall::GetTaskById { task_id }).await
     }
 
-    async fn get_task(&mut self, call: ToolCall) -> Step<Option<TaskView>> {
+    async fn get_task(&mut self, call: TaskCall) -> Step<Option<TaskView>> {
         match self.call(call).await {
             Ok(ToolResult::Found { task }) => {
                 Ok(task.filter(|task| task.status != crate::model::TaskStatus::Cancelled))
@@ -150,11 +150,11 @@ impl<'a, T: TaskTools> ChatTurn<'a, T> {
 
     /// Returns the tasks whose titles the text names best.
     pub(super) async fn find_by_title(&mut self, title: &str, status: ListedStatus) -> Step<Vec<TaskView>> {
-        self.listed(ToolCall::FindTasks { status, title: title.to_owned() }).await.map(|(tasks, _)| tasks)
+        self.listed(TaskCall::FindTasks { status, title: title.to_owned() }).await.map(|(tasks, _)| tasks)
     }
 
     /// Returns tasks of a list, and how many the whole list has.
-    pub(super) async fn listed(&mut self, call: ToolCall) -> Step<(Vec<TaskView>, u64)> {
+    pub(super) async fn listed(&mut self, call: TaskCall) -> Step<(Vec<TaskView>, u64)> {
         match self.call(call).await {
             Ok(ToolResult::Listed { tasks, total }) => Ok((tasks, total)),
             _ => Err(self.give_up()),
@@ -163,6 +163,6 @@ impl<'a, T: TaskTools> ChatTurn<'a, T> {
 
     /// Returns how many tasks are pending.
     pub(super) async fn count_pending(&mut self) -> Step<u64> {
-        self.listed(ToolCall::ListTasks { status: ListedStatus::Pending, page: 0 }).await.map(|(_, total)| total)
+        self.listed(TaskCall::ListTasks { status: ListedStatus::Pending, page: 0 }).await.map(|(_, total)| total)
     }
 }

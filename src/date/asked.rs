@@ -3,7 +3,7 @@
 //! Owns how what several sentences say is put together: "Next week? Tuesday would be best, in the afternoon". Limits are
 //! no times of a meeting; they belong to [`super::due`].
 
-use chrono::{Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
+use chrono::{Datelike as _, NaiveDate, NaiveDateTime, TimeZone as _};
 
 use super::{
     ReferenceTime,
@@ -254,8 +254,4 @@ fn drop_less_exact(found: &mut Vec<FoundTime>) {
 fn is_same_start(times: &[AskedTime], time: &AskedTime) -> bool {
     let AskedTime::Start { start, end: None } = time else { return false };
     times.iter().any(|other| matches!(other, AskedTime::Start { start: known, .. } if known == start))
-}
-
-pub(super) fn clock(hour: u32) -> NaiveTime {
-    NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or(NaiveTime::MIN)
 }

@@ -1,10 +1,9 @@
 //! What one sentence says about the time of a meeting: days, hours and zones, before they are put together.
 
-use chrono::{Days, Duration, NaiveDate, NaiveDateTime};
+use chrono::{Days, Duration, NaiveDate, NaiveDateTime, NaiveTime};
 
 use super::{
     ReferenceTime,
-    asked::clock,
     clock::{ClockRange, ClockTime, Edge},
     expression::{Expression, Parser},
     language::{Tongue, fold},
@@ -221,8 +220,6 @@ fn mention_of(parser: &Parser<'_>, found: &Expression, role: Role, is_excluded: 
     // "Tonight" and "this afternoon" are today's.
     let today = || DayScope { first: parser.today(), last: parser.today(), is_bare_weekday: false };
     let scope = scope.or_else(|| (range.is_none()).then(today));
-    let is_weekend = pieces.day.is_some_and(|day| day.grain == Grain::Weekend);
-    debug_assert!(!is_weekend || scope.is_some(), "a weekend has days");
     Some(Mention { scope, hours, zone: zone_name(parser, found), is_excluded })
 }
 
@@ -330,4 +327,8 @@ fn spell_zone(word: &str) -> String {
     }
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn clock(hour: u32) -> NaiveTime {
+    NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or(NaiveTime::MIN)
 }

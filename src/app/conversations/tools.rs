@@ -9,7 +9,7 @@ use std::{
 use crate::{
     app::{App, LOCAL_ACCOUNT, NewTask, NotFound, tasks::ChatOrigin},
     assistant::{
-        ChatPriority, ChatStatus, PAGE, PriorityReason, TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure,
+        ChatPriority, ChatStatus, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, TaskView, ToolFailure,
         ToolResult, WaitingItem,
     },
     model::{ConversationId, TaskEditKind, TaskId, TaskRow, UserId},
@@ -35,26 +35,26 @@ impl AppTools {
         Self { app: App { user, ..app.clone() }, conversation }
     }
 
-    async fn call(&self, call: ToolCall) -> Result<ToolResult, ToolFailure> {
+    async fn call(&self, call: TaskCall) -> Result<ToolResult, ToolFailure> {
         let outcome = match call {
-            ToolCall::AddTask { .. }
-            | ToolCall::CompleteTask { .. }
-            | ToolCall::DeleteTask { .. }
-            | ToolCall::UpdateTask { .. }
-            | ToolCall::ReopenTask { .. }
-            | ToolCall::SnoozeTask { .. }
-            | ToolCall::MarkNotATask { .. } => self.change(call).await,
+            TaskCall::AddTask { .. }
+            | TaskCall::CompleteTask { .. }
+            | TaskCall::DeleteTask { .. }
+            | TaskCall::UpdateTask { .. }
+            | TaskCall::ReopenTask { .. }
+            | TaskCall::SnoozeTask { .. }
+            | TaskCall::MarkNotATask { .. } => self.change(call).await,
             reading => self.read(reading).await,
         };
         outcome.map_err(|error| classify_failure(&error))
     }
 
     /// Makes a call that changes a task.
-    async fn change(&self, call: ToolCall) -> anyhow::Result<ToolResult> {
+    async fn change(&self, call: TaskCall) -> anyhow::Result<ToolResult> {
         let tasks = self.app.tasks();
         let edit = async |task_id: TaskId, kind| tasks.edit(&task_id.to_string(), kind, WHY).await;
         let row = match call {
-            ToolCall::AddTask { title, description, priority, deadline, remind } => {
+            TaskCall::AddTask { title, description, priority, deadline, remind } => {
                 let new = NewTask {
                     objective: title,
                     priority: priority.map(ChatPriority::level),
@@ -64,18 +64,18 @@ impl AppTools {
                 let origin = ChatOrigin { conversation: self.conversation.clone(), remind };
                 tasks.add_to(new, LOCAL_ACCOUNT.into(), &["do_the_work"], Some(origin)).await?
             }
-            ToolCall::CompleteTask { task_id } => edit(task_id, TaskEditKind::Done).await?,
-            ToolCall::DeleteTask { task_id } => edit(task_id, TaskEditKind::Cancel).await?,
-            ToolCall::ReopenTask { task_id } => edit(task_id, TaskEditKind::Reopen).await?,
-            ToolCall::SnoozeTask { task_id, until } => edit(task_id, TaskEditKind::Snooze(until)).await?,
-            ToolCall::UpdateTask { task_id, changes } => {
+            TaskCall::CompleteTask { task_id } => edit(task_id, TaskEditKind::Done).await?,
+            TaskCall::DeleteTask { task_id } => edit(task_id, TaskEditKind::Cancel).await?,
+            TaskCall::ReopenTask { task_id } => edit(task_id, TaskEditKind::Reopen).await?,
+            TaskCall::SnoozeTask { task_id, until } => edit(task_id, TaskEditKind::Snooze(until)).await?,
+            TaskCall::UpdateTask { task_id, changes } => {
                 let mut row = tasks.find(&task_id.to_string()).await?;
                 for kind in edits_of(changes) {
                     row = edit(row.task.task_id, kind).await?;
                 }
                 row
             }
-            ToolCall::MarkNotATask { task_id } => {
+            TaskCall::MarkNotATask { task_id } => {
                 let row = tasks.find(&task_id.to_string()).await?;
                 match row.mail_id {
                     Some(mail_id) => self.app.mail().mark_not_a_task(mail_id, WHY).await?,
@@ -91,38 +91,38 @@ impl AppTools {
     }
 
     /// Makes a call that only reads.
-    async fn read(&self, call: ToolCall) -> anyhow::Result<ToolResult> {
+    async fn read(&self, call: TaskCall) -> anyhow::Result<ToolResult> {
         let (user, now) = (self.app.user.clone(), self.app.clock.now());
         let store = &self.app.store;
         Ok(match call {
-            ToolCall::ListTasks { status, page } => {
+            TaskCall::ListTasks { status, page } => {
                 let place = (page.saturating_mul(PAGE), PAGE);
                 let listed = store.read(move |reader| reader.task_lists().listed(&user, status, now, place)).await?;
                 ToolResult::Listed { total: listed.total, tasks: listed.rows.into_iter().map(view).collect() }
             }
-            ToolCall::FindTasks { status, title } => {
+            TaskCall::FindTasks { status, title } => {
                 let found = store
                     .read(move |reader| reader.task_lists().find_by_title(&user, &title, status, MOST_FOUND))
                     .await?;
                 let tasks: Vec<TaskView> = found.into_iter().map(|(row, _)| view(row)).collect();
                 ToolResult::Listed { total: tasks.len() as u64, tasks }
             }
-            ToolCall::FindRelated { words, .. } => {
+            TaskCall::FindRelated { words, .. } => {
                 let found =
                     store.read(move |reader| reader.task_lists().with_any_word(&user, &words, MOST_RELATED)).await?;
                 let tasks: Vec<TaskView> = found.into_iter().map(view).collect();
                 ToolResult::Listed { total: tasks.len() as u64, tasks }
             }
-            ToolCall::GetTask { number } => {
+            TaskCall::GetTask { number } => {
                 let row = store.read(move |reader| reader.task_lists().of_user_by_number(&user, number)).await?;
                 ToolResult::Found { task: row.map(view) }
             }
-            ToolCall::GetTaskById { task_id } => {
+            TaskCall::GetTaskById { task_id } => {
                 let row = store.read(move |reader| reader.tasks().get(task_id)).await?;
                 ToolResult::Found { task: row.filter(|row| row.user == user && row.number.is_some()).map(view) }
             }
-            ToolCall::ExplainPriority { task_id } => ToolResult::Reason(self.explain(task_id).await?),
-            ToolCall::ListApprovals => {
+            TaskCall::ExplainPriority { task_id } => ToolResult::Reason(self.explain(task_id).await?),
+            TaskCall::ListApprovals => {
                 let mut items = self.app.approvals().list().await?;
                 items.retain(|item| item.user == user);
                 let item = |item: crate::model::ItemRow| WaitingItem { number: item.number, summary: item.title };
@@ -144,7 +144,7 @@ impl AppTools {
 }
 
 impl TaskTools for AppTools {
-    fn call_all(&mut self, calls: Vec<ToolCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send {
+    fn call_all(&mut self, calls: Vec<TaskCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send {
         let this = &*self;
         async move { complete_all(calls.into_iter().map(|call| this.call(call)).collect()).await }
     }

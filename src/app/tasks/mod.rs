@@ -191,7 +191,7 @@ impl TaskUseCases<'_> {
         let task = Task {
             task_id,
             created_at: now,
-            source: self.source_of_typed_task(origin.as_ref()),
+            source: source_of_typed_task(origin.as_ref(), self.who),
             objective: objective.clone(),
             context: TaskContext {
                 deadline: new.deadline.map(|(text, _)| text),
@@ -209,15 +209,6 @@ impl TaskUseCases<'_> {
         let mut wishes = vec![TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind }];
         wishes.extend(new.priority.map(TaskEditKind::Priority));
         self.apply_edits(task_id, &account, wishes, "added by hand").await
-    }
-
-    /// Returns where a typed task comes from: a conversation, a client, or the command line.
-    fn source_of_typed_task(self, origin: Option<&ChatOrigin>) -> String {
-        match (origin, self.who) {
-            (Some(origin), _) => format!("chat:{}", origin.conversation.as_str()),
-            (None, Actor::Client(name)) => name.to_string(),
-            (None, _) => format!("chat:{LOCAL_ACCOUNT}"),
-        }
     }
 
     /// Parses a date that a person typed. Returns it as typed and as an instant.
@@ -295,6 +286,15 @@ impl TaskUseCases<'_> {
         let shown = reminders.iter().map(shown).collect();
         self.app.store.write(Write::MarkRemindersShown { shown, at: now }).await?;
         Ok(())
+    }
+}
+
+/// Returns where a typed task comes from: a conversation, a client, or the command line.
+fn source_of_typed_task(origin: Option<&ChatOrigin>, who: Actor) -> String {
+    match (origin, who) {
+        (Some(origin), _) => format!("chat:{}", origin.conversation.as_str()),
+        (None, Actor::Client(name)) => name.to_string(),
+        (None, _) => format!("chat:{LOCAL_ACCOUNT}"),
     }
 }
 

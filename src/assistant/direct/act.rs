@@ -7,7 +7,7 @@ use crate::{
         deadline,
         memory::{ChatAction, FieldsBefore, MadeChange, Pending},
         reply::{ReplySentence, Value, format_deadline, format_instant, number_options, shown_options},
-        tool::{TaskChanges, TaskTools, TaskView, ToolCall, ToolFailure, ToolResult},
+        tool::{TaskCall, TaskChanges, TaskTools, TaskView, ToolFailure, ToolResult},
         turn::{ChatTurn, Step, Stopped},
     },
     model::{Instant, TaskStatus},
@@ -36,7 +36,7 @@ async fn complete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> S
         turn.say(ReplySentence("already_complete"), &[("title", Value::Title(&task.title))]);
         return Ok(());
     }
-    change(turn, &task, ToolCall::CompleteTask { task_id: task.task_id }).await?;
+    change(turn, &task, TaskCall::CompleteTask { task_id: task.task_id }).await?;
     turn.reply.memory.changes.push(MadeChange::Ended(task.task_id));
     let tally = &mut turn.reply.memory.tally;
     let before = tally.completed;
@@ -55,7 +55,7 @@ async fn delete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Ste
         turn.say(ReplySentence("cannot_delete_completed"), &[("title", Value::Title(&task.title))]);
         return Ok(());
     }
-    change(turn, &task, ToolCall::DeleteTask { task_id: task.task_id }).await?;
+    change(turn, &task, TaskCall::DeleteTask { task_id: task.task_id }).await?;
     turn.reply.memory.changes.push(MadeChange::Ended(task.task_id));
     let before = turn.reply.memory.tally.deleted;
     turn.reply.memory.tally.deleted += 1;
@@ -70,7 +70,7 @@ async fn update<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, change
         turn.say(ReplySentence("what_to_change"), &[("number", Value::Text(number_of(&task)))]);
         return Err(Stopped);
     }
-    let call = ToolCall::UpdateTask { task_id: task.task_id, changes: changes.clone() };
+    let call = TaskCall::UpdateTask { task_id: task.task_id, changes: changes.clone() };
     let changed = change(turn, &task, call).await?;
     remember_update(turn, &task, &changes);
     say_updated(turn, &changed, &changes);
@@ -161,7 +161,7 @@ async fn snooze<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, until:
         turn.say(ReplySentence("already_complete"), &[("title", title)]);
         return Ok(());
     }
-    change(turn, &task, ToolCall::SnoozeTask { task_id: task.task_id, until: Some(until) }).await?;
+    change(turn, &task, TaskCall::SnoozeTask { task_id: task.task_id, until: Some(until) }).await?;
     turn.reply.memory.changes.push(MadeChange::Snoozed { task_id: task.task_id, before: task.snooze_until });
     let when = format_instant(turn.language(), until, turn.request.me.time_zone);
     turn.say(ReplySentence("snoozed"), &[("title", Value::Title(&task.title)), ("when", Value::Text(when))]);
@@ -169,7 +169,7 @@ async fn snooze<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, until:
 }
 
 async fn explain<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Step {
-    let reason = match turn.call(ToolCall::ExplainPriority { task_id: task.task_id }).await {
+    let reason = match turn.call(TaskCall::ExplainPriority { task_id: task.task_id }).await {
         Ok(ToolResult::Reason(reason)) => reason,
         _ => return Err(turn.give_up()),
     };
@@ -190,7 +190,7 @@ async fn mark_not_a_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskVie
     if !task.is_from_mail || task.status.is_terminal() {
         return delete(turn, task).await;
     }
-    change(turn, &task, ToolCall::MarkNotATask { task_id: task.task_id }).await?;
+    change(turn, &task, TaskCall::MarkNotATask { task_id: task.task_id }).await?;
     turn.reply.memory.changes.push(MadeChange::Ended(task.task_id));
     turn.say(ReplySentence("marked_not_a_task"), &[("title", Value::Title(&task.title))]);
     Ok(())
@@ -200,7 +200,7 @@ async fn mark_not_a_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskVie
 pub(in crate::assistant) async fn change<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     task: &TaskView,
-    call: ToolCall,
+    call: TaskCall,
 ) -> Step<TaskView> {
     match turn.call(call).await {
         Ok(ToolResult::Changed { task, .. }) => Ok(task),

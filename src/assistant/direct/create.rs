@@ -8,7 +8,7 @@ use crate::{
         memory::{MadeChange, Pending},
         phrase::{MOST_TITLE_CHARS, fold, words},
         reply::{ReplySentence, Value, format_deadline, shown_title},
-        tool::{Deadline, TaskTools, TaskView, ToolCall, ToolResult},
+        tool::{Deadline, TaskCall, TaskTools, TaskView, ToolResult},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
     },
@@ -57,11 +57,11 @@ pub(in crate::assistant) async fn create_tasks<T: TaskTools>(
 }
 
 /// Returns the call for a task, with the date that its title names.
-fn add_call<T: TaskTools>(turn: &ChatTurn<'_, T>, wanted: &WantedTask, said: &str) -> ToolCall {
+fn add_call<T: TaskTools>(turn: &ChatTurn<'_, T>, wanted: &WantedTask, said: &str) -> TaskCall {
     let deadline = extract::read_deadline(&wanted.title, turn.request.me, turn.request.now);
     let is_reminder = PhraseList("remind_lead").is_in(&fold(said))
         && (deadline.is_some() || Recurrence::find_in_text(said).is_some());
-    ToolCall::AddTask {
+    TaskCall::AddTask {
         title: wanted.title.clone(),
         description: wanted.description.clone(),
         priority: wanted.priority,
@@ -70,8 +70,8 @@ fn add_call<T: TaskTools>(turn: &ChatTurn<'_, T>, wanted: &WantedTask, said: &st
     }
 }
 
-fn say_added<T: TaskTools>(turn: &mut ChatTurn<'_, T>, calls: &[ToolCall], added: &[TaskView], said: &str) {
-    let (Some(ToolCall::AddTask { description, priority, deadline, remind, .. }), Some(task)) =
+fn say_added<T: TaskTools>(turn: &mut ChatTurn<'_, T>, calls: &[TaskCall], added: &[TaskView], said: &str) {
+    let (Some(TaskCall::AddTask { description, priority, deadline, remind, .. }), Some(task)) =
         (calls.first(), added.first())
     else {
         return;
@@ -115,7 +115,7 @@ async fn remark_on<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: &TaskView) ->
     if wanted.is_empty() {
         return Ok(());
     }
-    let call = ToolCall::FindRelated { status: ListedStatus::Pending, words: wanted.clone() };
+    let call = TaskCall::FindRelated { status: ListedStatus::Pending, words: wanted.clone() };
     let (related, _) = turn.listed(call).await?;
     let shared = |other: &TaskView| {
         let there = query_words(&other.title);

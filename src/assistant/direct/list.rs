@@ -8,7 +8,7 @@ use crate::{
         memory::{Pending, ShownList},
         phrase::fold_case,
         reply::{ReplySentence, Value, number_tasks},
-        tool::{PAGE, TaskTools, ToolCall},
+        tool::{PAGE, TaskCall, TaskTools},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
     },
@@ -34,7 +34,7 @@ pub(in crate::assistant) async fn show_list<T: TaskTools>(
     status: ListedStatus,
     page: usize,
 ) -> Step {
-    let (mut tasks, total) = turn.listed(ToolCall::ListTasks { status, page }).await?;
+    let (mut tasks, total) = turn.listed(TaskCall::ListTasks { status, page }).await?;
     turn.reply
         .memory
         .command
@@ -80,7 +80,7 @@ async fn say_empty<T: TaskTools>(turn: &mut ChatTurn<'_, T>, status: ListedStatu
         ListedStatus::All => ReplySentence("empty_all"),
         ListedStatus::Completed => ReplySentence("empty_completed"),
         ListedStatus::Pending => {
-            let completed = ToolCall::ListTasks { status: ListedStatus::Completed, page: 0 };
+            let completed = TaskCall::ListTasks { status: ListedStatus::Completed, page: 0 };
             let (_, completed) = turn.listed(completed).await?;
             if completed > 0 { ReplySentence("empty_pending_after_work") } else { ReplySentence("empty_pending") }
         }
@@ -110,7 +110,7 @@ pub(in crate::assistant) fn say_no_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>
 
 /// Says that no title matches, and shows what there is.
 pub(in crate::assistant) async fn say_no_title<T: TaskTools>(turn: &mut ChatTurn<'_, T>, title: &str) -> Step {
-    let (_, total) = turn.listed(ToolCall::ListTasks { status: ListedStatus::Pending, page: 0 }).await?;
+    let (_, total) = turn.listed(TaskCall::ListTasks { status: ListedStatus::Pending, page: 0 }).await?;
     turn.reply.memory.command = Some(ChatCommand::asking(CommandIntent::Clarify, "task_id"));
     let shown = Value::Text(super::act::safe_query(title));
     if total == 0 {

@@ -10,7 +10,7 @@ use crate::{
         phrase::{fold, trim_punctuation},
         reference::{self, Reference},
         reply::{ReplySentence, ReplyText},
-        tool::{TaskTools, ToolCall, ToolResult},
+        tool::{TaskCall, TaskTools, ToolResult},
         turn::{ChatTurn, Step},
         vocabulary::PhraseList,
     },
@@ -125,7 +125,7 @@ fn read_snooze<T: TaskTools>(turn: &ChatTurn<'_, T>, message: &str) -> Option<(C
 /// Shows what waits for a person's decision. It cannot be decided here.
 async fn show_waiting<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step {
     turn.reply.intent = Intent::List;
-    let items = match turn.call(ToolCall::ListApprovals).await {
+    let items = match turn.call(TaskCall::ListApprovals).await {
         Ok(ToolResult::Waiting { items }) => items,
         _ => return Err(turn.give_up()),
     };

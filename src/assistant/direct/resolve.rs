@@ -5,7 +5,7 @@ use crate::{
         direct::ListedStatus,
         memory::ChatAction,
         reference::Reference,
-        tool::{TaskTools, TaskView, ToolCall},
+        tool::{TaskCall, TaskTools, TaskView},
         turn::{ChatTurn, Step},
     },
     model::TaskId,
@@ -107,7 +107,7 @@ async fn resolve_every<T: TaskTools>(
     let status = if ends && status == ListedStatus::All { ListedStatus::Pending } else { status };
     let mut tasks = Vec::new();
     for page in 0.. {
-        let (more, total) = turn.listed(ToolCall::ListTasks { status, page }).await?;
+        let (more, total) = turn.listed(TaskCall::ListTasks { status, page }).await?;
         let is_empty = more.is_empty();
         tasks.extend(more);
         if is_empty || tasks.len() as u64 >= total || tasks.len() >= MOST_AT_ONCE {

@@ -5,7 +5,7 @@ use crate::{
         intent::Intent,
         memory::MadeChange,
         reply::{ReplySentence, ReplyText, Value},
-        tool::{TaskTools, TaskView, ToolCall, ToolFailure, ToolResult},
+        tool::{TaskCall, TaskTools, TaskView, ToolFailure, ToolResult},
         turn::{ChatTurn, Step},
     },
     model::TaskId,
@@ -56,10 +56,10 @@ async fn undo_change<T: TaskTools>(turn: &mut ChatTurn<'_, T>, change: &MadeChan
         MadeChange::Snoozed { task_id, .. } => (*task_id, ReplySentence("undone_snoozed")),
     };
     let call = match change {
-        MadeChange::Added(_) => ToolCall::DeleteTask { task_id },
-        MadeChange::Ended(_) => ToolCall::ReopenTask { task_id },
-        MadeChange::Updated { before, .. } => ToolCall::UpdateTask { task_id, changes: before.0.clone() },
-        MadeChange::Snoozed { before, .. } => ToolCall::SnoozeTask { task_id, until: *before },
+        MadeChange::Added(_) => TaskCall::DeleteTask { task_id },
+        MadeChange::Ended(_) => TaskCall::ReopenTask { task_id },
+        MadeChange::Updated { before, .. } => TaskCall::UpdateTask { task_id, changes: before.0.clone() },
+        MadeChange::Snoozed { before, .. } => TaskCall::SnoozeTask { task_id, until: *before },
         // The life cycle has no way back from a task that was begun.
         MadeChange::Begun(_) => return say_cannot_undo(turn, task_id).await,
     };

@@ -9,7 +9,7 @@ use crate::{
         memory::MadeChange,
         phrase::{MOST_TITLE_CHARS, fold},
         reply::{ReplySentence, Value},
-        tool::{TaskTools, ToolCall, ToolResult},
+        tool::{TaskCall, TaskTools, ToolResult},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
     },
@@ -88,7 +88,7 @@ pub(in crate::assistant) async fn add_collected<T: TaskTools>(
     let fields = &command.fields;
     let (Some(title), Some(_)) = (&fields.title, fields.priority) else { return Err(Stopped) };
     let deadline = fields.deadline.clone().flatten();
-    let call = ToolCall::AddTask {
+    let call = TaskCall::AddTask {
         title: title.clone(),
         description: None,
         priority: fields.priority,

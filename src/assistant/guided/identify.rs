@@ -8,7 +8,7 @@ use crate::{
         phrase::{fold, trim_punctuation, unquote},
         reference::{self, Reference},
         reply::{ReplySentence, Value, number_options},
-        tool::{TaskTools, TaskView, ToolCall},
+        tool::{TaskCall, TaskTools, TaskView},
         turn::{ChatTurn, Step},
         vocabulary::PhraseList,
     },
@@ -72,7 +72,7 @@ async fn several_named<T: TaskTools>(
         }
     } else if let Reference::Every(_) = Reference::parse(text) {
         for page in 0.. {
-            let (more, total) = turn.listed(ToolCall::ListTasks { status: ListedStatus::Pending, page }).await?;
+            let (more, total) = turn.listed(TaskCall::ListTasks { status: ListedStatus::Pending, page }).await?;
             let is_empty = more.is_empty();
             tasks.extend(more);
             if is_empty || tasks.len() as u64 >= total || tasks.len() >= MOST_AT_ONCE {

@@ -12,7 +12,7 @@ use crate::{
         memory::MadeChange,
         phrase::MOST_TITLE_CHARS,
         reply::{ReplySentence, Value, format_deadline},
-        tool::{TaskChanges, TaskTools, TaskView, ToolCall},
+        tool::{TaskCall, TaskChanges, TaskTools, TaskView},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
     },
@@ -198,7 +198,7 @@ async fn change_one<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatComm
     turn.reply.mentioned = Some(task.task_id);
     let task_id = task.task_id;
     if command.intent == CommandIntent::DeleteTask {
-        change(turn, task, ToolCall::DeleteTask { task_id }).await?;
+        change(turn, task, TaskCall::DeleteTask { task_id }).await?;
         turn.reply.memory.changes.push(MadeChange::Ended(task_id));
         turn.say(ReplySentence("guided_deleted"), &[("title", Value::Title(&task.title))]);
         return Ok(());
@@ -206,12 +206,12 @@ async fn change_one<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatComm
     let fields = &command.fields;
     let changed = match fields.status {
         Some(ChatStatus::Done) => {
-            let changed = change(turn, task, ToolCall::CompleteTask { task_id }).await?;
+            let changed = change(turn, task, TaskCall::CompleteTask { task_id }).await?;
             turn.reply.memory.changes.push(MadeChange::Ended(task_id));
             changed
         }
         Some(ChatStatus::Open) => {
-            let changed = change(turn, task, ToolCall::ReopenTask { task_id }).await?;
+            let changed = change(turn, task, TaskCall::ReopenTask { task_id }).await?;
             turn.reply.mentioned = Some(changed.task_id);
             changed
         }
@@ -230,7 +230,7 @@ async fn change_one<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatComm
             if changes.is_empty() {
                 return Err(Stopped);
             }
-            let changed = change(turn, task, ToolCall::UpdateTask { task_id, changes: changes.clone() }).await?;
+            let changed = change(turn, task, TaskCall::UpdateTask { task_id, changes: changes.clone() }).await?;
             remember_update(turn, task, &changes);
             changed
         }

@@ -2,7 +2,7 @@
 
 use super::conversation::Conversation;
 use crate::{
-    assistant::{FlowState, ToolCall, UpdateField},
+    assistant::{FlowState, TaskCall, UpdateField},
     model::{ChatProfile, Priority, TaskStatus},
 };
 
@@ -34,7 +34,7 @@ fn a_date_in_words_is_understood_and_repeated() {
     let reply = chat.turn("remind me to call mom tomorrow at 9:00");
     let added = "I've added 'Call mom tomorrow at 9:00' to your list and will remind you Tue 17 Nov 2026 at 09:00.";
     assert!(reply.text.plain().starts_with(added), "{}", reply.text.plain());
-    assert!(reply.tools.iter().any(|record| matches!(&record.call, ToolCall::AddTask { remind: Some(_), .. })));
+    assert!(reply.tools.iter().any(|record| matches!(&record.call, TaskCall::AddTask { remind: Some(_), .. })));
 }
 
 #[test]

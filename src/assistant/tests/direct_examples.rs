@@ -2,7 +2,7 @@
 
 use super::conversation::Conversation;
 use crate::{
-    assistant::{ToolCall, intent::Intent},
+    assistant::{TaskCall, intent::Intent},
     model::TaskStatus,
 };
 
@@ -28,8 +28,8 @@ fn happy_path_delete_by_title() {
     assert_eq!(reply.text.plain(), "I've deleted 'Buy groceries' from your list.");
     assert_eq!(chat.tasks.status(1), TaskStatus::Cancelled);
     // AC-CB3: the list comes before the deletion.
-    let calls: Vec<&ToolCall> = reply.tools.iter().map(|record| &record.call).collect();
-    assert!(matches!(calls.as_slice(), [ToolCall::FindTasks { .. }, ToolCall::DeleteTask { .. }]), "{calls:?}");
+    let calls: Vec<&TaskCall> = reply.tools.iter().map(|record| &record.call).collect();
+    assert!(matches!(calls.as_slice(), [TaskCall::FindTasks { .. }, TaskCall::DeleteTask { .. }]), "{calls:?}");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn ac_cb7_natural_language_flexibility() {
         let mut chat = Conversation::direct(&[]);
         let reply = chat.turn(message);
         let title = reply.tools.iter().find_map(|record| match &record.call {
-            ToolCall::AddTask { title, .. } => Some(title.to_lowercase()),
+            TaskCall::AddTask { title, .. } => Some(title.to_lowercase()),
             _ => None,
         });
         assert_eq!(title.as_deref(), Some("buy milk"), "{message}: {}", reply.text.plain());

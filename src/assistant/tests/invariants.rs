@@ -7,7 +7,7 @@ use proptest::{
 
 use super::conversation::Conversation;
 use crate::{
-    assistant::{ChatCommand, ChatLanguage, ChatReply, CommandIntent, FlowState, ToolCall, UpdateField},
+    assistant::{ChatCommand, ChatLanguage, ChatReply, CommandIntent, FlowState, TaskCall, UpdateField},
     model::{ChatProfile, TaskStatus},
 };
 
@@ -122,16 +122,16 @@ fn successors(state: FlowState) -> Vec<FlowState> {
     }
 }
 
-fn is_change(call: &ToolCall) -> bool {
+fn is_change(call: &TaskCall) -> bool {
     !matches!(
         call,
-        ToolCall::ListTasks { .. }
-            | ToolCall::FindTasks { .. }
-            | ToolCall::FindRelated { .. }
-            | ToolCall::GetTask { .. }
-            | ToolCall::GetTaskById { .. }
-            | ToolCall::ExplainPriority { .. }
-            | ToolCall::ListApprovals
+        TaskCall::ListTasks { .. }
+            | TaskCall::FindTasks { .. }
+            | TaskCall::FindRelated { .. }
+            | TaskCall::GetTask { .. }
+            | TaskCall::GetTaskById { .. }
+            | TaskCall::ExplainPriority { .. }
+            | TaskCall::ListApprovals
     )
 }
 
@@ -174,7 +174,7 @@ fn check_turn(
     // 7: a task that exists is changed only by a confirmation in the state that asks for one.
     for record in reply.tools.iter().filter(|record| is_change(&record.call)) {
         let confirmed = matches!(before, Some(FlowState::DeleteConfirm | FlowState::UpdateConfirm));
-        let created = matches!(record.call, ToolCall::AddTask { .. }) && before == Some(FlowState::CreateDeadline);
+        let created = matches!(record.call, TaskCall::AddTask { .. }) && before == Some(FlowState::CreateDeadline);
         prop_assert!(confirmed || created || message == "undo", "{before:?} {message:?} {:?}", record.call);
         if confirmed {
             prop_assert!(!message.contains("not") && !message.contains("לא"), "a negation confirms nothing: {message}");

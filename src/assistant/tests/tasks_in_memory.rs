@@ -6,7 +6,7 @@ use crate::{
     assistant::{
         PAGE, PriorityReason,
         command::{ChatPriority, ChatStatus},
-        tool::{TaskTools, TaskView, ToolCall, ToolFailure, ToolResult},
+        tool::{TaskCall, TaskTools, TaskView, ToolFailure, ToolResult},
     },
     document::title::{match_title, title_key, title_words},
     model::{Instant, ListedStatus, Priority, TaskId, TaskStatus},
@@ -73,12 +73,12 @@ impl TasksInMemory {
         tasks
     }
 
-    fn call(&mut self, call: ToolCall) -> Result<ToolResult, ToolFailure> {
+    fn call(&mut self, call: TaskCall) -> Result<ToolResult, ToolFailure> {
         if self.is_broken {
             return Err(ToolFailure::Unavailable);
         }
         match call {
-            ToolCall::AddTask { title, description, priority, deadline, .. } => {
+            TaskCall::AddTask { title, description, priority, deadline, .. } => {
                 let task_id = self.add(&title);
                 self.change(task_id, |task| {
                     task.description = description;
@@ -87,38 +87,38 @@ impl TasksInMemory {
                     true
                 })
             }
-            ToolCall::ListTasks { status, page } => {
+            TaskCall::ListTasks { status, page } => {
                 let all = self.listed(status);
                 let total = all.len() as u64;
                 Ok(ToolResult::Listed { tasks: all.into_iter().skip(page * PAGE).take(PAGE).collect(), total })
             }
-            ToolCall::FindTasks { status, title } => Ok(found(best_titles(self.listed(status), &title))),
-            ToolCall::FindRelated { words, .. } => {
+            TaskCall::FindTasks { status, title } => Ok(found(best_titles(self.listed(status), &title))),
+            TaskCall::FindRelated { words, .. } => {
                 let mut tasks = self.listed(ListedStatus::Pending);
                 tasks.retain(|task| title_words(&task.title).iter().any(|word| words.contains(word)));
                 Ok(found(tasks))
             }
-            ToolCall::GetTask { number } => {
+            TaskCall::GetTask { number } => {
                 let task = self.tasks.iter().find(|task| task.number == Some(number)).cloned();
                 Ok(ToolResult::Found { task })
             }
-            ToolCall::GetTaskById { task_id } => {
+            TaskCall::GetTaskById { task_id } => {
                 Ok(ToolResult::Found { task: self.tasks.iter().find(|task| task.task_id == task_id).cloned() })
             }
-            ToolCall::CompleteTask { task_id } => self.end(task_id, TaskStatus::Done),
-            ToolCall::DeleteTask { task_id } | ToolCall::MarkNotATask { task_id } => {
+            TaskCall::CompleteTask { task_id } => self.end(task_id, TaskStatus::Done),
+            TaskCall::DeleteTask { task_id } | TaskCall::MarkNotATask { task_id } => {
                 self.end(task_id, TaskStatus::Cancelled)
             }
-            ToolCall::ReopenTask { task_id } => self.change(task_id, |task| {
+            TaskCall::ReopenTask { task_id } => self.change(task_id, |task| {
                 let was_ended = task.status.is_terminal();
                 task.status = TaskStatus::Ready;
                 was_ended
             }),
-            ToolCall::SnoozeTask { task_id, until } => self.change(task_id, |task| {
+            TaskCall::SnoozeTask { task_id, until } => self.change(task_id, |task| {
                 task.snooze_until = until;
                 true
             }),
-            ToolCall::UpdateTask { task_id, changes } => self.change(task_id, |task| {
+            TaskCall::UpdateTask { task_id, changes } => self.change(task_id, |task| {
                 task.title = changes.title.unwrap_or_else(|| task.title.clone());
                 task.description = changes.description.or(task.description.take());
                 task.priority = changes.priority.map_or(task.priority, ChatPriority::level);
@@ -130,12 +130,12 @@ impl TasksInMemory {
                 }
                 true
             }),
-            ToolCall::ExplainPriority { task_id } => {
+            TaskCall::ExplainPriority { task_id } => {
                 let task = self.tasks.iter().find(|task| task.task_id == task_id).ok_or(ToolFailure::NotFound)?;
                 let level = ChatPriority::of(task.priority);
                 Ok(ToolResult::Reason(PriorityReason { level, set_by_hand: false, rule: None }))
             }
-            ToolCall::ListApprovals => Ok(ToolResult::Waiting { items: Vec::new() }),
+            TaskCall::ListApprovals => Ok(ToolResult::Waiting { items: Vec::new() }),
         }
     }
 
@@ -174,7 +174,7 @@ fn best_titles(tasks: Vec<TaskView>, title: &str) -> Vec<TaskView> {
 }
 
 impl TaskTools for TasksInMemory {
-    fn call_all(&mut self, calls: Vec<ToolCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send {
+    fn call_all(&mut self, calls: Vec<TaskCall>) -> impl Future<Output = Vec<Result<ToolResult, ToolFailure>>> + Send {
         ready(calls.into_iter().map(|call| self.call(call)).collect())
     }
 }

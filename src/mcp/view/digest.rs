@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MailReference, UNTRUSTED_TEXT, queue::ApprovalView, shown, task::TaskView};
+use super::{MailReference, UNTRUSTED_TEXT, queue::ApprovalView, shown, task::ClientTask};
 use crate::{app::DigestReport, model::TaskRow};
 
 /// A change of the rules that no person made.
@@ -36,11 +36,11 @@ struct ArchivedMailView {
 pub(in crate::mcp) struct DigestView {
     notice: &'static str,
     since: String,
-    done: Vec<TaskView>,
-    overdue: Vec<TaskView>,
+    done: Vec<ClientTask>,
+    overdue: Vec<ClientTask>,
     /// What waits for the person's decision.
     waiting: Vec<ApprovalView>,
-    cancelled_duplicates: Vec<TaskView>,
+    cancelled_duplicates: Vec<ClientTask>,
     learned: Vec<LearnedView>,
     suspicious: Vec<SuspiciousMailView>,
     archived: Vec<ArchivedMailView>,
@@ -48,7 +48,7 @@ pub(in crate::mcp) struct DigestView {
 
 impl DigestView {
     pub(in crate::mcp) fn new(digest: &DigestReport, shows_mail_text: bool) -> Self {
-        let tasks = |rows: &[TaskRow]| rows.iter().map(TaskView::new).collect();
+        let tasks = |rows: &[TaskRow]| rows.iter().map(ClientTask::new).collect();
         Self {
             notice: UNTRUSTED_TEXT,
             since: digest.since.to_string(),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{notice, shown, task::TaskView};
+use super::{notice, shown, task::ClientTask};
 use crate::app::PriorityExplanation;
 
 /// One rule that was tried.
@@ -30,7 +30,7 @@ struct RuleView {
 pub(in crate::mcp) struct PriorityView {
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<&'static str>,
-    task: TaskView,
+    task: ClientTask,
     /// Whether the person set the priority, which then stays whatever the rules say.
     set_by_hand: bool,
     /// The level that the rules give.
@@ -50,7 +50,7 @@ pub(in crate::mcp) struct PriorityView {
 
 impl PriorityView {
     pub(in crate::mcp) fn new(why: &PriorityExplanation) -> Self {
-        let task = TaskView::new(&why.task);
+        let task = ClientTask::new(&why.task);
         let rules = why.trace.rules.iter().map(|rule| RuleView {
             name: shown(&rule.name),
             why: shown(&rule.why),

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{notice, shown, task::TaskView};
+use super::{notice, shown, task::ClientTask};
 use crate::model::{ItemKind, ItemRow, RunRow, TaskRow};
 
 /// Something that waits for the person's decision.
@@ -22,7 +22,7 @@ pub(in crate::mcp) struct ApprovalView {
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    task: Option<TaskView>,
+    task: Option<ClientTask>,
     /// Who sent the mail that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     sender: Option<String>,
@@ -53,7 +53,7 @@ impl ApprovalView {
             },
             step: of_body("step"),
             class: of_body("class"),
-            task: task.map(TaskView::new),
+            task: task.map(ClientTask::new),
             untrusted: if sender.is_some() { vec!["sender", "text"] } else { Vec::new() },
             sender,
             text: shows_mail_text.then(|| shown(&item.title)),
@@ -64,7 +64,7 @@ impl ApprovalView {
     }
 
     fn has_mail_text(&self) -> bool {
-        !self.untrusted.is_empty() || self.task.as_ref().is_some_and(TaskView::is_from_mail)
+        !self.untrusted.is_empty() || self.task.as_ref().is_some_and(ClientTask::is_from_mail)
     }
 }
 

@@ -6,7 +6,7 @@ pub(super) const START: &str = "---PLAN-START---";
 pub(super) const END: &str = "---PLAN-END---";
 
 /// What a line of a plan is.
-enum Line<'a> {
+enum PlanLine<'a> {
     Step(u32, &'a str),
     Instruction(&'a str),
     After(Vec<u32>),
@@ -50,23 +50,23 @@ pub(super) fn parse_step_lines(text: &str) -> Vec<WrittenStep> {
     let mut in_instruction = false;
     for line in text.lines() {
         let parsed = parse_line(line);
-        if let Line::Step(number, description) = parsed {
+        if let PlanLine::Step(number, description) = parsed {
             steps.push(WrittenStep { number, description: description.to_owned(), ..WrittenStep::default() });
             in_instruction = false;
             continue;
         }
         let Some(step) = steps.last_mut() else { continue };
         match parsed {
-            Line::Instruction(text) => {
+            PlanLine::Instruction(text) => {
                 append_line(&mut step.instruction, text);
                 in_instruction = true;
             }
-            Line::After(numbers) => step.after.extend(numbers),
+            PlanLine::After(numbers) => step.after.extend(numbers),
             // A line of the instruction that looks like a line of the plan was escaped when it was printed.
-            Line::Other(text) if in_instruction && !is_rule(text) => {
+            PlanLine::Other(text) if in_instruction && !is_rule(text) => {
                 append_line(&mut step.instruction, text.strip_prefix('\\').unwrap_or(text));
             }
-            Line::Other(_) | Line::Step(..) => {}
+            PlanLine::Other(_) | PlanLine::Step(..) => {}
         }
     }
     for step in &mut steps {
@@ -91,13 +91,13 @@ fn append_line(text: &mut String, line: &str) {
 /// Returns an instruction as lines that are read as its own.
 pub(super) fn escape_lines(instruction: &str) -> String {
     let escape = |(nth, line): (usize, &str)| {
-        let is_text = matches!(parse_line(line), Line::Other(_)) && marker(line).is_none() && !is_rule(line);
+        let is_text = matches!(parse_line(line), PlanLine::Other(_)) && marker(line).is_none() && !is_rule(line);
         if nth > 0 && (!is_text || line.starts_with('\\')) { format!("\\{line}") } else { line.to_owned() }
     };
     instruction.lines().enumerate().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-fn parse_line(line: &str) -> Line<'_> {
+fn parse_line(line: &str) -> PlanLine<'_> {
     let bare = line.trim().trim_start_matches(['#', '*', '>', '_', ' ', '-', '•']);
     let without_bold = |text: &'static str| strip_word(bare, text);
     if let Some(rest) = without_bold("STEP") {
@@ -105,19 +105,19 @@ fn parse_line(line: &str) -> Line<'_> {
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         let (number, behind) = digits.split_at_checked(end).unwrap_or((digits, ""));
         if let (Ok(number), Some(description)) = (number.parse(), strip_separator(behind)) {
-            return Line::Step(number, description);
+            return PlanLine::Step(number, description);
         }
     }
     for word in ["DO", "INSTRUCTION", "INSTRUCTIONS"] {
         if let Some(text) = without_bold(word).and_then(strip_colon) {
-            return Line::Instruction(text);
+            return PlanLine::Instruction(text);
         }
     }
     if let Some(text) = without_bold("AFTER").and_then(strip_colon) {
         let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
-        return Line::After(numbers.collect());
+        return PlanLine::After(numbers.collect());
     }
-    Line::Other(line.trim_end())
+    PlanLine::Other(line.trim_end())
 }
 
 /// Returns what follows a word at the beginning of a line, whatever its case.
