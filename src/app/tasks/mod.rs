@@ -191,7 +191,7 @@ impl TaskUseCases<'_> {
         let task = Task {
             task_id,
             created_at: now,
-            source: self.source_of_typed_task(origin.as_ref()),
+            source: source_of_typed_task(origin.as_ref(), self.who),
             objective: objective.clone(),
             context: TaskContext {
                 deadline: new.deadline.map(|(text, _)| text),
@@ -209,15 +209,6 @@ impl TaskUseCases<'_> {
         let mut wishes = vec![TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind }];
         wishes.extend(new.priority.map(TaskEditKind::Priority));
         self.apply_edits(task_id, &account, wishes, "added by hand").await
-    }
-
-    /// Returns where a typed task comes from: a conversation, a client, or the command line.
-    fn source_of_typed_task(self, origin: Option<&ChatOrigin>) -> String {
-        match (origin, self.who) {
-            (Some(origin), _) => format!("chat:{}", origin.conversation.as_str()),
-            (None, Actor::Client(name)) => name.to_string(),
-            (None, _) => format!("chat:{LOCAL_ACCOUNT}"),
-        }
     }
 
     /// Parses a date that a person typed. Returns it as typed and as an instant.
@@ -307,6 +298,15 @@ async fn reminder_time_after_edit(app: &App, task_id: TaskId, wish: &TaskEditKin
     let time = || reminder_time(&ReminderRequest { kind, due: *due, deadline: deadline.as_deref(), me, now });
     Ok((due.is_some() || is_reminder(kind)).then(time))
     // A task without a date needs no reminder, unless the task itself is a reminder.
+}
+
+/// Returns where a typed task comes from: a conversation, a client, or the command line.
+fn source_of_typed_task(origin: Option<&ChatOrigin>, who: Actor) -> String {
+    match (origin, who) {
+        (Some(origin), _) => format!("chat:{}", origin.conversation.as_str()),
+        (None, Actor::Client(name)) => name.to_string(),
+        (None, _) => format!("chat:{LOCAL_ACCOUNT}"),
+    }
 }
 
 /// Returns the facts of a typed task, with the person as its verified sender.
