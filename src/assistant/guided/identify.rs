@@ -49,7 +49,7 @@ pub(in crate::assistant) async fn identify<T: TaskTools>(
             turn.reply.memory.command = Some(command.clarifying("task_selection"));
             Ok(())
         }
-        [only] => go_on_with(turn, command, &only.clone()).await,
+        [only] => go_on_with(turn, command, only),
         several => {
             let options: Vec<ChatTask> = several.iter().take(MOST_OPTIONS).cloned().collect();
             ask_to_select(turn, command, &options, ReplySentence("guided_several"));
@@ -162,7 +162,7 @@ pub(in crate::assistant) async fn take_selection<T: TaskTools>(
     }
     let intent = if state == FlowState::DeleteSelect { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
     match choose(&turn.message, &options) {
-        Some(task) => go_on_with(turn, ChatCommand { intent, ..command }, &task).await,
+        Some(task) => go_on_with(turn, ChatCommand { intent, ..command }, &task),
         None => {
             ask_to_select(turn, command, &options, ReplySentence("guided_several_again"));
             Ok(())
@@ -171,7 +171,7 @@ pub(in crate::assistant) async fn take_selection<T: TaskTools>(
 }
 
 /// Goes on with the task that was identified: confirms a deletion, or asks what to change.
-async fn go_on_with<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: ChatCommand, task: &ChatTask) -> Step {
+fn go_on_with<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: ChatCommand, task: &ChatTask) -> Step {
     let mut command = command.about(task);
     turn.reply.mentioned = Some(task.task_id);
     let title = Value::Title(&task.title);
