@@ -22,6 +22,7 @@ mod tests;
 mod tool;
 mod turn;
 mod vocabulary;
+mod wanted_update;
 
 pub use command::{ChatCommand, ChatPriority, ChatStatus, CommandFields, CommandIntent, TaskRef};
 pub use language::ChatLanguage;
@@ -31,7 +32,7 @@ pub use phrase::{MOST_MESSAGE_CHARS, clean_message};
 pub use reply::ReplyText;
 pub use rewording::is_faithful;
 pub use tool::{
-    Deadline, MadeCall, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, TaskView, ToolFailure, ToolResult,
+    ChatTask, Deadline, MadeCall, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, ToolFailure, ToolResult,
     WaitingItem,
 };
 pub use turn::{ChatReply, ChatRequest};

@@ -12,7 +12,7 @@ pub const PAGE: usize = 20;
 
 /// A task as the assistant talks about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TaskView {
+pub struct ChatTask {
     pub task_id: TaskId,
     /// The number by which the person names the task; none once a successor has it.
     pub number: Option<i64>,
@@ -30,7 +30,7 @@ pub struct TaskView {
     pub is_from_mail: bool,
 }
 
-impl TaskView {
+impl ChatTask {
     /// Returns the number as people write it, "#3"; the id for a task without one.
     pub fn label(&self) -> String {
         self.number.map_or_else(|| self.task_id.to_string(), |number| format!("#{number}"))
@@ -176,16 +176,16 @@ pub struct PriorityReason {
 pub enum ToolResult {
     /// The task after the change, with the newest line of its history.
     Changed {
-        task: TaskView,
+        task: ChatTask,
         recorded: Option<HistoryRow>,
     },
     /// The task; none when there is no such task.
     Found {
-        task: Option<TaskView>,
+        task: Option<ChatTask>,
     },
     /// A page of tasks, and how many there are on all pages.
     Listed {
-        tasks: Vec<TaskView>,
+        tasks: Vec<ChatTask>,
         total: u64,
     },
     Waiting {

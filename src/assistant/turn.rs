@@ -7,7 +7,7 @@ use super::{
     marker::FlowState,
     memory::{History, ReplyMemory},
     reply::{ReplySentence, ReplyText, Value},
-    tool::{MadeCall, TaskCall, TaskTools, TaskView, ToolFailure, ToolResult},
+    tool::{ChatTask, MadeCall, TaskCall, TaskTools, ToolFailure, ToolResult},
 };
 use crate::model::{ChatProfile, Instant, ListedStatus, Me, TaskId};
 
@@ -130,16 +130,16 @@ impl<'a, T: TaskTools> ChatTurn<'a, T> {
     }
 
     /// Returns the task with this number, unless it was deleted.
-    pub(super) async fn task_by_number(&mut self, number: i64) -> Step<Option<TaskView>> {
+    pub(super) async fn task_by_number(&mut self, number: i64) -> Step<Option<ChatTask>> {
         self.get_task(TaskCall::GetTask { number }).await
     }
 
     /// Returns the task with this id, unless it was deleted.
-    pub(super) async fn task_by_id(&mut self, task_id: TaskId) -> Step<Option<TaskView>> {
+    pub(super) async fn task_by_id(&mut self, task_id: TaskId) -> Step<Option<ChatTask>> {
         self.get_task(TaskCall::GetTaskById { task_id }).await
     }
 
-    async fn get_task(&mut self, call: TaskCall) -> Step<Option<TaskView>> {
+    async fn get_task(&mut self, call: TaskCall) -> Step<Option<ChatTask>> {
         match self.call(call).await {
             Ok(ToolResult::Found { task }) => {
                 Ok(task.filter(|task| task.status != crate::model::TaskStatus::Cancelled))
@@ -149,12 +149,12 @@ impl<'a, T: TaskTools> ChatTurn<'a, T> {
     }
 
     /// Returns the tasks whose titles the text names best.
-    pub(super) async fn find_by_title(&mut self, title: &str, status: ListedStatus) -> Step<Vec<TaskView>> {
+    pub(super) async fn find_by_title(&mut self, title: &str, status: ListedStatus) -> Step<Vec<ChatTask>> {
         self.listed(TaskCall::FindTasks { status, title: title.to_owned() }).await.map(|(tasks, _)| tasks)
     }
 
     /// Returns tasks of a list, and how many the whole list has.
-    pub(super) async fn listed(&mut self, call: TaskCall) -> Step<(Vec<TaskView>, u64)> {
+    pub(super) async fn listed(&mut self, call: TaskCall) -> Step<(Vec<ChatTask>, u64)> {
         match self.call(call).await {
             Ok(ToolResult::Listed { tasks, total }) => Ok((tasks, total)),
             _ => Err(self.give_up()),

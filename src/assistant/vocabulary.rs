@@ -34,7 +34,7 @@ impl PhraseList {
     /// Returns whether the text is one of the phrases, apart from case, punctuation around it and courtesies.
     pub(super) fn is(self, text: &str) -> bool {
         let text = phrase::fold(text);
-        self.phrases().iter().any(|known| *known == text)
+        self.phrases().contains(&text)
     }
 
     /// Returns what follows the phrase at the beginning of the text; none if there is no such phrase.

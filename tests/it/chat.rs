@@ -197,7 +197,7 @@ async fn tasks_of_an_older_program_are_found_by_their_titles() {
         )
         .unwrap();
     let app = home.app().await;
-    let input = ChatInput { text: "complete the pasport".into(), ..ChatInput::default() };
+    let input = ChatInput { text: "mark renew the pasport as done".into(), ..ChatInput::default() };
     assert_eq!(
         app.conversations().say(input).await.unwrap().reply,
         "Great job! I've marked 'Renew the passport' as complete."

@@ -43,6 +43,10 @@ async fn furnished() -> TestHome {
     app.tasks().edit(&tasks[0].task.task_id.to_string(), by_hand, "").await.unwrap();
     let snooze = TaskEditKind::Snooze(Some(app.tasks().parse_future_time("2h").unwrap()));
     app.tasks().edit(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
+    for text in ["add buy bread", "show my tasks"] {
+        let input = adjutant::app::ChatInput { text: text.into(), ..adjutant::app::ChatInput::default() };
+        app.conversations().say(input).await.unwrap();
+    }
     let items = app.approvals().list().await.unwrap();
     let approved = app.approvals().detail(&items[0].item_id.to_string()).await.unwrap();
     let said = adjutant::app::DecisionInput::at_terminal(

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     app::{App, LOCAL_ACCOUNT, NewTask, NotFound, tasks::ChatOrigin},
     assistant::{
-        ChatPriority, ChatStatus, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, TaskView, ToolFailure,
+        ChatPriority, ChatStatus, ChatTask, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, ToolFailure,
         ToolResult, WaitingItem,
     },
     model::{ConversationId, TaskEditKind, TaskId, TaskRow, UserId},
@@ -69,11 +69,7 @@ impl AppTools {
             TaskCall::ReopenTask { task_id } => edit(task_id, TaskEditKind::Reopen).await?,
             TaskCall::SnoozeTask { task_id, until } => edit(task_id, TaskEditKind::Snooze(until)).await?,
             TaskCall::UpdateTask { task_id, changes } => {
-                let mut row = tasks.find(&task_id.to_string()).await?;
-                for kind in edits_of(changes) {
-                    row = edit(row.task.task_id, kind).await?;
-                }
-                row
+                tasks.edit_all(&task_id.to_string(), edits_of(changes), WHY).await?
             }
             TaskCall::MarkNotATask { task_id } => {
                 let row = tasks.find(&task_id.to_string()).await?;
@@ -104,13 +100,13 @@ impl AppTools {
                 let found = store
                     .read(move |reader| reader.task_lists().find_by_title(&user, &title, status, MOST_FOUND))
                     .await?;
-                let tasks: Vec<TaskView> = found.into_iter().map(|(row, _)| view(row)).collect();
+                let tasks: Vec<ChatTask> = found.into_iter().map(|(row, _)| view(row)).collect();
                 ToolResult::Listed { total: tasks.len() as u64, tasks }
             }
             TaskCall::FindRelated { words, .. } => {
                 let found =
                     store.read(move |reader| reader.task_lists().with_any_word(&user, &words, MOST_RELATED)).await?;
-                let tasks: Vec<TaskView> = found.into_iter().map(view).collect();
+                let tasks: Vec<ChatTask> = found.into_iter().map(view).collect();
                 ToolResult::Listed { total: tasks.len() as u64, tasks }
             }
             TaskCall::GetTask { number } => {
@@ -190,8 +186,8 @@ fn edits_of(changes: TaskChanges) -> Vec<TaskEditKind> {
     edits
 }
 
-fn view(row: TaskRow) -> TaskView {
-    TaskView {
+fn view(row: TaskRow) -> ChatTask {
+    ChatTask {
         task_id: row.task.task_id,
         number: row.number,
         title: row.task.objective,

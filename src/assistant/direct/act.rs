@@ -7,7 +7,7 @@ use crate::{
         deadline,
         memory::{ChatAction, FieldsBefore, MadeChange, Pending},
         reply::{ReplySentence, Value, format_deadline, format_instant, number_options, shown_options},
-        tool::{TaskCall, TaskChanges, TaskTools, TaskView, ToolFailure, ToolResult},
+        tool::{ChatTask, TaskCall, TaskChanges, TaskTools, ToolFailure, ToolResult},
         turn::{ChatTurn, Step, Stopped},
     },
     model::{Instant, TaskStatus},
@@ -17,7 +17,7 @@ use crate::{
 pub(in crate::assistant) async fn apply<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     action: ChatAction,
-    task: TaskView,
+    task: ChatTask,
 ) -> Step {
     turn.reply.mentioned = Some(task.task_id);
     turn.reply.memory.command = Some(command_of(&action, &task));
@@ -31,7 +31,7 @@ pub(in crate::assistant) async fn apply<T: TaskTools>(
     }
 }
 
-async fn complete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Step {
+async fn complete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: ChatTask) -> Step {
     if task.status == TaskStatus::Done {
         turn.say(ReplySentence("already_complete"), &[("title", Value::Title(&task.title))]);
         return Ok(());
@@ -50,7 +50,7 @@ async fn complete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> S
     Ok(())
 }
 
-async fn delete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Step {
+async fn delete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: ChatTask) -> Step {
     if task.status == TaskStatus::Done {
         turn.say(ReplySentence("cannot_delete_completed"), &[("title", Value::Title(&task.title))]);
         return Ok(());
@@ -63,7 +63,7 @@ async fn delete<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Ste
     Ok(())
 }
 
-async fn update<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, changes: TaskChanges) -> Step {
+async fn update<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: ChatTask, changes: TaskChanges) -> Step {
     if changes.is_empty() {
         turn.reply.memory.pending = Some(Pending::WhatToChange { task_id: task.task_id });
         turn.reply.memory.command = Some(ChatCommand::asking(CommandIntent::Clarify, "fields").about(&task));
@@ -80,7 +80,7 @@ async fn update<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, change
 /// Notes what an update has replaced, for an undo.
 pub(in crate::assistant) fn remember_update<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
-    task: &TaskView,
+    task: &ChatTask,
     changes: &TaskChanges,
 ) {
     let before = TaskChanges {
@@ -101,7 +101,7 @@ pub(in crate::assistant) fn remember_update<T: TaskTools>(
     }
 }
 
-fn say_updated<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: &TaskView, changes: &TaskChanges) {
+fn say_updated<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: &ChatTask, changes: &TaskChanges) {
     let title = Value::Title(&task.title);
     let only = |other: TaskChanges| *changes == other;
     if only(TaskChanges { title: changes.title.clone(), ..TaskChanges::default() }) {
@@ -150,7 +150,7 @@ fn name_fields<T: TaskTools>(turn: &ChatTurn<'_, T>, changes: &TaskChanges) -> S
     }
 }
 
-async fn snooze<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, until: Option<Instant>) -> Step {
+async fn snooze<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: ChatTask, until: Option<Instant>) -> Step {
     let title = Value::Title(&task.title);
     let Some(until) = until else {
         turn.reply.memory.pending = Some(Pending::UntilWhen { task_id: task.task_id });
@@ -168,7 +168,7 @@ async fn snooze<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView, until:
     Ok(())
 }
 
-async fn explain<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Step {
+async fn explain<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: ChatTask) -> Step {
     let reason = match turn.call(TaskCall::ExplainPriority { task_id: task.task_id }).await {
         Ok(ToolResult::Reason(reason)) => reason,
         _ => return Err(turn.give_up()),
@@ -186,7 +186,7 @@ async fn explain<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> St
     Ok(())
 }
 
-async fn mark_not_a_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskView) -> Step {
+async fn mark_not_a_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: ChatTask) -> Step {
     if !task.is_from_mail || task.status.is_terminal() {
         return delete(turn, task).await;
     }
@@ -199,9 +199,9 @@ async fn mark_not_a_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: TaskVie
 /// Makes a call that changes a task. Returns the task after it; where it was refused, says so.
 pub(in crate::assistant) async fn change<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
-    task: &TaskView,
+    task: &ChatTask,
     call: TaskCall,
-) -> Step<TaskView> {
+) -> Step<ChatTask> {
     match turn.call(call).await {
         Ok(ToolResult::Changed { task, .. }) => Ok(task),
         Err(ToolFailure::NotFound | ToolFailure::Refused) => {
@@ -225,7 +225,7 @@ pub(in crate::assistant) fn ask_which_of<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     action: ChatAction,
     query: &str,
-    tasks: &[TaskView],
+    tasks: &[ChatTask],
 ) -> Stopped {
     let (_, question, _) = sentences_of(&action);
     let options = shown_options(tasks);
@@ -245,14 +245,14 @@ pub(in crate::assistant) fn ask_which_of<T: TaskTools>(
 pub(in crate::assistant) fn confirm_many<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     action: ChatAction,
-    tasks: &[TaskView],
+    tasks: &[ChatTask],
 ) -> Stopped {
     confirm_work(turn, tasks.iter().map(|task| (action.clone(), task.clone())).collect())
 }
 
 pub(in crate::assistant) fn confirm_work<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
-    mut work: Vec<(ChatAction, TaskView)>,
+    mut work: Vec<(ChatAction, ChatTask)>,
 ) -> Stopped {
     let is_cut = work.len() >= MOST_AT_ONCE;
     work.truncate(MOST_AT_ONCE);
@@ -333,7 +333,7 @@ pub(super) fn safe_query(query: &str) -> String {
 }
 
 /// Returns the number of a task; its id for a task without one.
-pub(in crate::assistant) fn number_of(task: &TaskView) -> String {
+pub(in crate::assistant) fn number_of(task: &ChatTask) -> String {
     task.number.map_or_else(|| task.task_id.to_string(), |number| number.to_string())
 }
 
@@ -369,7 +369,7 @@ const fn sentences_of(action: &ChatAction) -> (ReplySentence, ReplySentence, Rep
 }
 
 /// Returns the command that an action amounts to.
-fn command_of(action: &ChatAction, task: &TaskView) -> ChatCommand {
+fn command_of(action: &ChatAction, task: &ChatTask) -> ChatCommand {
     let target = TaskRef { task_id: Some(task.task_id), title: Some(task.title.clone()), task_ids: Vec::new() };
     let (intent, fields) = match action {
         ChatAction::Complete => (CommandIntent::CompleteTask, CommandFields::default()),
@@ -393,7 +393,7 @@ fn fields_of(changes: &TaskChanges) -> CommandFields {
 
 impl ChatCommand {
     /// Returns the same command about a task.
-    pub(in crate::assistant) fn about(self, task: &TaskView) -> Self {
+    pub(in crate::assistant) fn about(self, task: &ChatTask) -> Self {
         let target = TaskRef { task_id: Some(task.task_id), title: Some(task.title.clone()), task_ids: Vec::new() };
         Self { target: Some(target), ..self }
     }

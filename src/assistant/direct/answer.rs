@@ -9,7 +9,7 @@ use crate::{
             list::show_list,
             reject_value,
         },
-        extract::{self, BadValue, ChangedField},
+        extract,
         intent::{Evidence, Intent, IntentReading},
         memory::{ChatAction, Pending},
         phrase::{self, fold},
@@ -18,6 +18,7 @@ use crate::{
         tool::TaskTools,
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
+        wanted_update::{self, BadValue, ChangedField},
     },
     model::{ListedStatus, TaskId},
 };
@@ -101,7 +102,7 @@ async fn answer_what_to_change<T: TaskTools>(
     let clause = reading.clauses.first().filter(|clause| is_update && clause.trigger.end <= clause.rest.start);
     let rest = clause.and_then(|clause| turn.message.get(clause.trigger.end..clause.span.end));
     let rest = rest.unwrap_or(&turn.message).to_owned();
-    let mut wanted = extract::read_wanted_update(&rest);
+    let mut wanted = wanted_update::read_wanted_update(&rest);
     if !matches!(wanted.reference, Reference::Nothing | Reference::Pronoun) && !wanted.values.is_empty() && is_update {
         // Another task was named.
         return Ok(false);
@@ -111,7 +112,7 @@ async fn answer_what_to_change<T: TaskTools>(
         wanted.values.push((ChangedField::Title, title));
     }
     turn.reply.intent = Intent::Update;
-    let changes = match extract::to_changes(&wanted.values, false, turn.request.me, turn.request.now) {
+    let changes = match wanted_update::to_changes(&wanted.values, false, turn.request.me, turn.request.now) {
         Ok(changes) => changes,
         Err(BadValue(field)) => {
             let stopped = reject_value(turn, field);
@@ -136,7 +137,7 @@ async fn answer_until_when<T: TaskTools>(
     task_id: TaskId,
     reading: &IntentReading,
 ) -> Step<bool> {
-    let until = extract::read_time(&turn.message, turn.request.me, turn.request.now);
+    let until = wanted_update::read_time(&turn.message, turn.request.me, turn.request.now);
     if until.is_none() && asks_anew(reading) {
         return Ok(false);
     }

@@ -8,9 +8,10 @@ use crate::{
         memory::{MadeChange, Pending},
         phrase::{MOST_TITLE_CHARS, fold, words},
         reply::{ReplySentence, Value, format_deadline, shown_title},
-        tool::{Deadline, TaskCall, TaskTools, TaskView, ToolResult},
+        tool::{ChatTask, Deadline, TaskCall, TaskTools, ToolResult},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
+        wanted_update,
     },
     document::query_words,
     model::{ListedStatus, Recurrence},
@@ -58,7 +59,7 @@ pub(in crate::assistant) async fn create_tasks<T: TaskTools>(
 
 /// Returns the call for a task, with the date that its title names.
 fn add_call<T: TaskTools>(turn: &ChatTurn<'_, T>, wanted: &WantedTask, said: &str) -> TaskCall {
-    let deadline = extract::read_deadline(&wanted.title, turn.request.me, turn.request.now);
+    let deadline = wanted_update::read_deadline(&wanted.title, turn.request.me, turn.request.now);
     let is_reminder = PhraseList("remind_lead").is_in(&fold(said))
         && (deadline.is_some() || Recurrence::find_in_text(said).is_some());
     TaskCall::AddTask {
@@ -70,7 +71,7 @@ fn add_call<T: TaskTools>(turn: &ChatTurn<'_, T>, wanted: &WantedTask, said: &st
     }
 }
 
-fn say_added<T: TaskTools>(turn: &mut ChatTurn<'_, T>, calls: &[TaskCall], added: &[TaskView], said: &str) {
+fn say_added<T: TaskTools>(turn: &mut ChatTurn<'_, T>, calls: &[TaskCall], added: &[ChatTask], said: &str) {
     let (Some(TaskCall::AddTask { description, priority, deadline, remind, .. }), Some(task)) =
         (calls.first(), added.first())
     else {
@@ -103,7 +104,7 @@ fn say_added<T: TaskTools>(turn: &mut ChatTurn<'_, T>, calls: &[TaskCall], added
 }
 
 /// Adds at most one remark: how much is pending after several new tasks, or a similar task.
-async fn remark_on<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: &TaskView) -> Step {
+async fn remark_on<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: &ChatTask) -> Step {
     if turn.reply.memory.tally.created_since_completion >= NUDGE_AFTER {
         let count = turn.count_pending().await?;
         turn.say(ReplySentence("nudge"), &[("count", Value::Text(count.to_string()))]);
@@ -117,7 +118,7 @@ async fn remark_on<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task: &TaskView) ->
     }
     let call = TaskCall::FindRelated { status: ListedStatus::Pending, words: wanted.clone() };
     let (related, _) = turn.listed(call).await?;
-    let shared = |other: &TaskView| {
+    let shared = |other: &ChatTask| {
         let there = query_words(&other.title);
         let words = wanted.iter().filter(|word| there.contains(word)).count();
         words + usize::from(first.is_some() && first_word(&other.title) == first)

@@ -46,7 +46,7 @@ pub(in crate::assistant) async fn show_list<T: TaskTools>(
         // A list of one page keeps all tasks in one order; in a longer one, those that are done come last.
         tasks.sort_by(|one, other| {
             let by_deadline =
-                |task: &crate::assistant::tool::TaskView| (task.deadline.is_none(), task.deadline.clone());
+                |task: &crate::assistant::tool::ChatTask| (task.deadline.is_none(), task.deadline.clone());
             let urgency = other.priority.cmp(&one.priority);
             urgency.then_with(|| by_deadline(one).cmp(&by_deadline(other))).then(one.task_id.cmp(&other.task_id))
         });

@@ -9,15 +9,16 @@ pub(in crate::assistant) mod resolve;
 pub(in crate::assistant) mod undo;
 
 use super::{
-    extract::{self, BadValue, ChangedField},
+    extract,
     intent::{self, ClauseReading, Evidence, Intent, IntentContext, IntentReading, PendingQuestion},
     memory::{ChatAction, Pending},
     phrase::fold,
     reference::Reference,
     reply::ReplySentence,
-    tool::{TaskTools, TaskView},
+    tool::{ChatTask, TaskTools},
     turn::{ChatTurn, Step, Stopped},
     vocabulary::PhraseList,
+    wanted_update::{self, BadValue, ChangedField},
 };
 use crate::assistant::direct::{
     act::{apply, ask_which, ask_which_of, confirm_many, confirm_work},
@@ -166,7 +167,7 @@ fn read_wish<T: TaskTools>(turn: &ChatTurn<'_, T>, clause: &ClauseReading) -> Cl
     let part = |place: &std::ops::Range<usize>| turn.message.get(place.clone()).unwrap_or_default();
     let (whole, trigger, rest) = (part(&clause.span), part(&clause.trigger), part(&clause.rest));
     match clause.intent {
-        Intent::Create if extract::names_field(rest) => read_update(turn, trigger, rest),
+        Intent::Create if wanted_update::names_field(rest) => read_update(turn, trigger, rest),
         // The new value may stand behind what is changed, or before the word that says so.
         Intent::Update => {
             let is_behind = !trigger.is_empty() && clause.trigger.end <= clause.rest.start;
@@ -189,9 +190,9 @@ fn read_wish<T: TaskTools>(turn: &ChatTurn<'_, T>, clause: &ClauseReading) -> Cl
 fn read_update<T: TaskTools>(turn: &ChatTurn<'_, T>, trigger: &str, rest: &str) -> ClauseWish {
     /// Words that move a task to another day, in folded form.
     const MOVING: [&str; 6] = ["move", "reschedule", "postpone", "delay", "העבר", "תעביר"];
-    let wanted = extract::read_wanted_update(rest);
+    let wanted = wanted_update::read_wanted_update(rest);
     let moves_deadline = MOVING.iter().any(|word| fold(trigger).contains(word));
-    match extract::to_changes(&wanted.values, moves_deadline, turn.request.me, turn.request.now) {
+    match wanted_update::to_changes(&wanted.values, moves_deadline, turn.request.me, turn.request.now) {
         Err(BadValue(field)) => ClauseWish::Misunderstood(field),
         Ok(changes) if changes.status == Some(super::command::ChatStatus::Done) => {
             ClauseWish::Act(ChatAction::Complete, wanted.reference)
@@ -232,7 +233,7 @@ pub(in crate::assistant) async fn act_on<T: TaskTools>(
 
 /// Resolves the tasks of several clauses that each change something, and asks once for all of them.
 async fn confirm_several_wishes<T: TaskTools>(turn: &mut ChatTurn<'_, T>, wishes: Vec<ClauseWish>) -> Step {
-    let mut work: Vec<(ChatAction, TaskView)> = Vec::new();
+    let mut work: Vec<(ChatAction, ChatTask)> = Vec::new();
     for wish in wishes {
         let ClauseWish::Act(action, reference) = wish else { continue };
         match resolve(turn, &reference, &[], &action).await? {

@@ -4,7 +4,6 @@ use crate::{
     assistant::{
         direct::answer::intent_of,
         direct::{act_on, answer::cancel_pending, list::show_more, undo::undo},
-        extract,
         intent::Intent,
         memory::ChatAction,
         phrase::{fold, trim_punctuation},
@@ -13,6 +12,7 @@ use crate::{
         tool::{TaskCall, TaskTools, ToolResult},
         turn::{ChatTurn, Step},
         vocabulary::PhraseList,
+        wanted_update,
     },
     model::{ChatProfile, ListedStatus},
     reading,
@@ -113,7 +113,7 @@ fn read_snooze<T: TaskTools>(turn: &ChatTurn<'_, T>, message: &str) -> Option<(C
         if !is_time && !is_span(bare) {
             continue;
         }
-        let until = extract::read_time(when, me, now).or_else(|| extract::read_time(bare, me, now));
+        let until = wanted_update::read_time(when, me, now).or_else(|| wanted_update::read_time(bare, me, now));
         if until.is_some() {
             let target = PhraseList("until").strip_end(target).unwrap_or(target);
             return Some((ChatAction::Snooze(until), Reference::parse(target)));

@@ -5,7 +5,7 @@ use crate::{
         direct::ListedStatus,
         memory::ChatAction,
         reference::Reference,
-        tool::{TaskCall, TaskTools, TaskView},
+        tool::{ChatTask, TaskCall, TaskTools},
         turn::{ChatTurn, Step},
     },
     model::TaskId,
@@ -16,13 +16,13 @@ pub(super) const MOST_AT_ONCE: usize = 100;
 
 /// What a reference means.
 pub(in crate::assistant) enum Resolved {
-    One(TaskView),
+    One(ChatTask),
     /// All of these, because the person said so.
-    Many(Vec<TaskView>),
+    Many(Vec<ChatTask>),
     /// One of these, and nobody knows which.
     Several {
         query: String,
-        tasks: Vec<TaskView>,
+        tasks: Vec<ChatTask>,
     },
     Unspecified,
     NoNumber(i64),
@@ -123,7 +123,7 @@ async fn resolve_several<T: TaskTools>(
     references: &[Reference],
     options: &[TaskId],
 ) -> Step<Resolved> {
-    let mut tasks: Vec<TaskView> = Vec::new();
+    let mut tasks: Vec<ChatTask> = Vec::new();
     for reference in references {
         let (number, place) = match reference {
             Reference::Number(number) => (*number, ListPlace::NoList),

@@ -5,7 +5,7 @@ use crate::{
         intent::Intent,
         memory::MadeChange,
         reply::{ReplySentence, ReplyText, Value},
-        tool::{TaskCall, TaskTools, TaskView, ToolFailure, ToolResult},
+        tool::{ChatTask, TaskCall, TaskTools, ToolFailure, ToolResult},
         turn::{ChatTurn, Step},
     },
     model::TaskId,
@@ -74,7 +74,7 @@ async fn undo_change<T: TaskTools>(turn: &mut ChatTurn<'_, T>, change: &MadeChan
 }
 
 async fn say_cannot_undo<T: TaskTools>(turn: &mut ChatTurn<'_, T>, task_id: TaskId) -> Step<Option<ReplyText>> {
-    let task: Option<TaskView> = turn.task_by_id(task_id).await?;
+    let task: Option<ChatTask> = turn.task_by_id(task_id).await?;
     let title = task.map_or_else(|| task_id.to_string(), |task| task.title);
     turn.say(ReplySentence("cannot_undo"), &[("title", Value::Title(&title))]);
     Ok(None)

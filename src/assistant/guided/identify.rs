@@ -8,7 +8,7 @@ use crate::{
         phrase::{fold, trim_punctuation, unquote},
         reference::{self, Reference},
         reply::{ReplySentence, Value, number_options},
-        tool::{TaskCall, TaskTools, TaskView},
+        tool::{ChatTask, TaskCall, TaskTools},
         turn::{ChatTurn, Step},
         vocabulary::PhraseList,
     },
@@ -49,9 +49,9 @@ pub(in crate::assistant) async fn identify<T: TaskTools>(
             turn.reply.memory.command = Some(command.clarifying("task_selection"));
             Ok(())
         }
-        [only] => go_on_with(turn, command, &only.clone()).await,
+        [only] => go_on_with(turn, command, only),
         several => {
-            let options: Vec<TaskView> = several.iter().take(MOST_OPTIONS).cloned().collect();
+            let options: Vec<ChatTask> = several.iter().take(MOST_OPTIONS).cloned().collect();
             ask_to_select(turn, command, &options, ReplySentence("guided_several"));
             Ok(())
         }
@@ -63,7 +63,7 @@ async fn several_named<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     text: &str,
     command: &ChatCommand,
-) -> Step<Option<Vec<TaskView>>> {
+) -> Step<Option<Vec<ChatTask>>> {
     let numbers = reference::explicit_numbers(text);
     let mut tasks = Vec::new();
     if numbers.len() > 1 {
@@ -87,7 +87,7 @@ async fn several_named<T: TaskTools>(
 }
 
 /// Asks once about several tasks.
-fn confirm_several<T: TaskTools>(turn: &mut ChatTurn<'_, T>, mut command: ChatCommand, tasks: Vec<TaskView>) -> Step {
+fn confirm_several<T: TaskTools>(turn: &mut ChatTurn<'_, T>, mut command: ChatCommand, tasks: Vec<ChatTask>) -> Step {
     let is_delete = command.intent == CommandIntent::DeleteTask;
     let (state, question) = if is_delete {
         (FlowState::DeleteConfirm, ReplySentence("guided_confirm_delete_many"))
@@ -102,7 +102,7 @@ fn confirm_several<T: TaskTools>(turn: &mut ChatTurn<'_, T>, mut command: ChatCo
 }
 
 /// Returns the task that the text names by its id or number.
-async fn named_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, text: &str) -> Step<Option<TaskView>> {
+async fn named_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, text: &str) -> Step<Option<ChatTask>> {
     if let Some(task_id) = reference::explicit_id(text) {
         return turn.task_by_id(task_id).await;
     }
@@ -113,7 +113,7 @@ async fn named_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, text: &str) -> Ste
 }
 
 /// Returns the tasks with exactly this title, apart from case and blanks.
-async fn exactly_titled<T: TaskTools>(turn: &mut ChatTurn<'_, T>, title: &str) -> Step<Vec<TaskView>> {
+async fn exactly_titled<T: TaskTools>(turn: &mut ChatTurn<'_, T>, title: &str) -> Step<Vec<ChatTask>> {
     let key = title_key(title);
     if key.is_empty() {
         return Ok(Vec::new());
@@ -128,7 +128,7 @@ async fn exactly_titled<T: TaskTools>(turn: &mut ChatTurn<'_, T>, title: &str) -
 fn ask_to_select<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     command: ChatCommand,
-    options: &[TaskView],
+    options: &[ChatTask],
     question: ReplySentence,
 ) {
     let state = if command.intent == CommandIntent::DeleteTask || is_deleting(turn) {
@@ -162,7 +162,7 @@ pub(in crate::assistant) async fn take_selection<T: TaskTools>(
     }
     let intent = if state == FlowState::DeleteSelect { CommandIntent::DeleteTask } else { CommandIntent::UpdateTask };
     match choose(&turn.message, &options) {
-        Some(task) => go_on_with(turn, ChatCommand { intent, ..command }, &task).await,
+        Some(task) => go_on_with(turn, ChatCommand { intent, ..command }, &task),
         None => {
             ask_to_select(turn, command, &options, ReplySentence("guided_several_again"));
             Ok(())
@@ -171,7 +171,7 @@ pub(in crate::assistant) async fn take_selection<T: TaskTools>(
 }
 
 /// Goes on with the task that was identified: confirms a deletion, or asks what to change.
-async fn go_on_with<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: ChatCommand, task: &TaskView) -> Step {
+fn go_on_with<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: ChatCommand, task: &ChatTask) -> Step {
     let mut command = command.about(task);
     turn.reply.mentioned = Some(task.task_id);
     let title = Value::Title(&task.title);
@@ -190,7 +190,7 @@ async fn go_on_with<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: ChatComma
 }
 
 /// Returns whether a task can be what a command is about: a completed one can be reopened, and not be deleted or completed.
-fn can_be_meant(task: &TaskView, command: &ChatCommand) -> bool {
+fn can_be_meant(task: &ChatTask, command: &ChatCommand) -> bool {
     let needs_open = command.intent == CommandIntent::DeleteTask || command.fields.status == Some(ChatStatus::Done);
     task.status != TaskStatus::Cancelled && !(needs_open && task.status == TaskStatus::Done)
 }
@@ -218,9 +218,9 @@ fn title_readings(text: &str) -> Vec<String> {
 }
 
 /// Returns the option that a message chooses; none for anything else than a choice.
-fn choose(message: &str, options: &[TaskView]) -> Option<TaskView> {
+fn choose(message: &str, options: &[ChatTask]) -> Option<ChatTask> {
     let typed = trim_punctuation(message);
-    let by = |is_meant: &dyn Fn(&TaskView) -> bool| options.iter().find(|task| is_meant(task)).cloned();
+    let by = |is_meant: &dyn Fn(&ChatTask) -> bool| options.iter().find(|task| is_meant(task)).cloned();
     if let Ok(position) = typed.parse::<usize>() {
         return options.get(position.checked_sub(1)?).cloned();
     }

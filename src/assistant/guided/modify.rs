@@ -12,7 +12,7 @@ use crate::{
         memory::MadeChange,
         phrase::MOST_TITLE_CHARS,
         reply::{ReplySentence, Value, format_deadline},
-        tool::{TaskCall, TaskChanges, TaskTools, TaskView},
+        tool::{ChatTask, TaskCall, TaskChanges, TaskTools},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
     },
@@ -95,7 +95,7 @@ pub(in crate::assistant) async fn take_value<T: TaskTools>(
 pub(in crate::assistant) fn confirm_status<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     mut command: ChatCommand,
-    task: &TaskView,
+    task: &ChatTask,
     status: ChatStatus,
 ) -> Step {
     let current = status_of(task.status);
@@ -125,7 +125,7 @@ pub(in crate::assistant) fn confirm_status<T: TaskTools>(
 fn confirm_value<T: TaskTools>(
     turn: &mut ChatTurn<'_, T>,
     command: ChatCommand,
-    task: &TaskView,
+    task: &ChatTask,
     field: UpdateField,
     value: &str,
 ) {
@@ -148,7 +148,7 @@ fn confirm_value<T: TaskTools>(
 }
 
 /// Returns the task that the command is about; none if it was deleted meanwhile.
-async fn collected_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatCommand) -> Step<Option<TaskView>> {
+async fn collected_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatCommand) -> Step<Option<ChatTask>> {
     match command.target.as_ref().and_then(|target| target.task_id) {
         Some(task_id) => turn.task_by_id(task_id).await,
         None => Ok(None),
@@ -194,7 +194,7 @@ pub(in crate::assistant) async fn change_collected<T: TaskTools>(
     Ok(())
 }
 
-async fn change_one<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatCommand, task: &TaskView) -> Step {
+async fn change_one<T: TaskTools>(turn: &mut ChatTurn<'_, T>, command: &ChatCommand, task: &ChatTask) -> Step {
     turn.reply.mentioned = Some(task.task_id);
     let task_id = task.task_id;
     if command.intent == CommandIntent::DeleteTask {

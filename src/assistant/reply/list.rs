@@ -2,7 +2,7 @@
 
 use super::{ReplySentence, ReplyText, Value, format_deadline};
 use crate::{
-    assistant::{ChatLanguage, tool::TaskView},
+    assistant::{ChatLanguage, tool::ChatTask},
     model::TaskStatus,
 };
 use chrono_tz::Tz;
@@ -11,7 +11,7 @@ use chrono_tz::Tz;
 /// deadline, and a mark if it is done.
 pub(in crate::assistant) fn number_tasks(
     language: ChatLanguage,
-    tasks: &[TaskView],
+    tasks: &[ChatTask],
     first: usize,
     zone: Tz,
 ) -> ReplyText {
@@ -37,12 +37,12 @@ pub(in crate::assistant) fn number_tasks(
 const MOST_OPTIONS: usize = 10;
 
 /// Returns those of several tasks that a person is asked to choose from.
-pub(in crate::assistant) fn shown_options(tasks: &[TaskView]) -> &[TaskView] {
+pub(in crate::assistant) fn shown_options(tasks: &[ChatTask]) -> &[ChatTask] {
     tasks.get(..MOST_OPTIONS).unwrap_or(tasks)
 }
 
 /// Returns a line for each task that may be meant, with the name that `id` gives it.
-pub(in crate::assistant) fn number_options(tasks: &[TaskView], id: impl Fn(&TaskView) -> String) -> ReplyText {
+pub(in crate::assistant) fn number_options(tasks: &[ChatTask], id: impl Fn(&ChatTask) -> String) -> ReplyText {
     let mut lines = ReplyText::default();
     for (position, task) in (1..).zip(tasks) {
         let mut line = ReplyText::default();

@@ -6,7 +6,7 @@ use crate::{
     assistant::{
         PAGE, PriorityReason,
         command::{ChatPriority, ChatStatus},
-        tool::{TaskCall, TaskTools, TaskView, ToolFailure, ToolResult},
+        tool::{ChatTask, TaskCall, TaskTools, ToolFailure, ToolResult},
     },
     document::title::{match_title, title_key, title_words},
     model::{Instant, ListedStatus, Priority, TaskId, TaskStatus},
@@ -15,7 +15,7 @@ use crate::{
 /// The tasks of one person.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TasksInMemory {
-    pub(super) tasks: Vec<TaskView>,
+    pub(super) tasks: Vec<ChatTask>,
     /// Whether every call fails, as with a broken database.
     pub(super) is_broken: bool,
 }
@@ -39,7 +39,7 @@ impl TasksInMemory {
         let task_id = TaskId::derive(now(), &[&number.to_string()]);
         // Ids of one second are random, and the list must be in the order of the numbers.
         let task_id = TaskId(ulid::Ulid::from_parts(now().unix_ms() + number as u64, task_id.0.random()));
-        self.tasks.push(TaskView {
+        self.tasks.push(ChatTask {
             task_id,
             number: i64::try_from(number).ok(),
             title: title.to_owned(),
@@ -54,7 +54,7 @@ impl TasksInMemory {
     }
 
     /// Returns the task with this number.
-    pub(super) fn number(&self, number: usize) -> &TaskView {
+    pub(super) fn number(&self, number: usize) -> &ChatTask {
         &self.tasks[number - 1]
     }
 
@@ -62,13 +62,13 @@ impl TasksInMemory {
         self.number(number).status
     }
 
-    fn listed(&self, status: ListedStatus) -> Vec<TaskView> {
-        let is_in = |task: &&TaskView| match status {
+    fn listed(&self, status: ListedStatus) -> Vec<ChatTask> {
+        let is_in = |task: &&ChatTask| match status {
             ListedStatus::Pending => !task.status.is_terminal(),
             ListedStatus::Completed => task.status == TaskStatus::Done,
             ListedStatus::All => task.status != TaskStatus::Cancelled,
         };
-        let mut tasks: Vec<TaskView> = self.tasks.iter().filter(is_in).cloned().collect();
+        let mut tasks: Vec<ChatTask> = self.tasks.iter().filter(is_in).cloned().collect();
         tasks.sort_by_key(|task| (task.status == TaskStatus::Done, std::cmp::Reverse(task.priority), task.task_id));
         tasks
     }
@@ -147,7 +147,7 @@ impl TasksInMemory {
         })
     }
 
-    fn change(&mut self, id: TaskId, change: impl FnOnce(&mut TaskView) -> bool) -> Result<ToolResult, ToolFailure> {
+    fn change(&mut self, id: TaskId, change: impl FnOnce(&mut ChatTask) -> bool) -> Result<ToolResult, ToolFailure> {
         let task = self.tasks.iter_mut().find(|task| task.task_id == id).ok_or(ToolFailure::NotFound)?;
         if !change(task) {
             return Err(ToolFailure::Refused);
@@ -156,11 +156,11 @@ impl TasksInMemory {
     }
 }
 
-fn found(tasks: Vec<TaskView>) -> ToolResult {
+fn found(tasks: Vec<ChatTask>) -> ToolResult {
     ToolResult::Listed { total: tasks.len() as u64, tasks }
 }
 
-fn best_titles(tasks: Vec<TaskView>, title: &str) -> Vec<TaskView> {
+fn best_titles(tasks: Vec<ChatTask>, title: &str) -> Vec<ChatTask> {
     let query = title_key(title);
     let matched = tasks.into_iter().filter_map(|task| Some((match_title(&query, &title_key(&task.title))?, task)));
     let mut matched: Vec<_> = matched.collect();
