@@ -67,7 +67,7 @@ fn letters() {
         (
             "Report",
             "Could you send me the report? Please send me the report by Friday.",
-            &["request: Send the report to Dana"],
+            &["request: Send the report to Dana by Friday"],
         ),
         (
             "Fair",
