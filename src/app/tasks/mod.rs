@@ -309,15 +309,6 @@ async fn reminder_time_after_edit(app: &App, task_id: TaskId, wish: &TaskEditKin
     // A task without a date needs no reminder, unless the task itself is a reminder.
 }
 
-/// Returns where a typed task comes from: a conversation, a client, or the command line.
-fn source_of_typed_task(origin: Option<&ChatOrigin>, who: Actor) -> String {
-    match (origin, who) {
-        (Some(origin), _) => format!("chat:{}", origin.conversation.as_str()),
-        (None, Actor::Client(name)) => name.to_string(),
-        (None, _) => format!("chat:{LOCAL_ACCOUNT}"),
-    }
-}
-
 /// Returns the facts of a typed task, with the person as its verified sender.
 pub(in crate::app) fn facts_of_typed_task(me: &Me, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
     let own = me.addresses.first().cloned().unwrap_or_default();

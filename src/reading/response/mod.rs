@@ -156,7 +156,7 @@ impl ResponseReader<'_> {
             matches.then_some(count)
         };
         let all = ResponseLexicon::all().iter().flat_map(|lexicon| lexicon.list(list));
-        all.filter_map(|entry| length(entry)).max().map(|count| from + count)
+        all.filter_map(length).max().map(|count| from + count)
     }
 
     fn skip_listed_back(&self, list: &str, from: usize, to: usize) -> Option<usize> {
@@ -167,7 +167,7 @@ impl ResponseReader<'_> {
             pairs.all(|(word, typed)| typed.plain == word).then_some(start)
         };
         let all = ResponseLexicon::all().iter().flat_map(|lexicon| lexicon.list(list));
-        all.filter_map(|entry| length(entry)).min()
+        all.filter_map(length).min()
     }
 
     /// Compares a part of the words with every phrase of a kind.
