@@ -142,7 +142,7 @@ impl PlanRow {
                 after: step.after.clone(),
                 status,
                 result: output.map(Value::to_string),
-                error_message: output.and_then(|output| explain_output(output)),
+                error_message: output.and_then(explain_output),
             }
         });
         Self {

@@ -41,7 +41,7 @@ impl JsonReader {
         let next = self.cursor.after_space(position);
         match self.cursor.at(next) {
             None => true,
-            Some(c) if matches!(c, ',' | '}' | ']' | ')' | ';' | '{' | '[') => true,
+            Some(',' | '}' | ']' | ')' | ';' | '{' | '[') => true,
             Some(':') => next == position,
             Some(c) if next > position => match self.cursor.open.last() {
                 Some(Container::Object) => is_quote(c) || self.cursor.is_key_with_colon(next) || c == '.',

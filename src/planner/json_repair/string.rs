@@ -179,7 +179,7 @@ impl StringReader<'_> {
         let next = self.cursor.after_space(behind_comma);
         match self.cursor.at(next) {
             None => true,
-            Some(c) if matches!(c, '}' | ']' | ',') => true,
+            Some('}' | ']' | ',') => true,
             Some(c) if is_quote(c) => self.cursor.may_be_quoted_key(next),
             _ => self.cursor.is_key_with_colon(next) || self.cursor.starts_with(next, "...") || self.is_last_word(next),
         }
