@@ -70,7 +70,7 @@ fn a_plan_that_is_killed_at_every_step_does_each_step_once() {
             // A home is finished at once when its boundary has had its kills, so that the later ones get theirs.
             let place = if kills[boundary] < per_boundary {
                 // A reminder is a row of the database, so that there is no folder to die around.
-                let places = if (boundary + 1) % 3 == 0 { &PLACES[..3] } else { &PLACES[..] };
+                let places = if (boundary + 1).is_multiple_of(3) { &PLACES[..3] } else { &PLACES[..] };
                 places[usize::try_from(dice.below(places.len() as u64)).unwrap()]
             } else {
                 "commit.checkpoint.after:2"
