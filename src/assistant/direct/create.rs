@@ -4,7 +4,7 @@ use crate::{
     assistant::{
         command::{ChatCommand, CommandFields, CommandIntent},
         direct::act::ask,
-        extract::{self, WantedTask},
+        extract::WantedTask,
         memory::{MadeChange, Pending},
         phrase::{MOST_TITLE_CHARS, fold, words},
         reply::{ReplySentence, Value, format_deadline, shown_title},
