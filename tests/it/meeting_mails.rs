@@ -269,7 +269,10 @@ fn or(language: Language) -> &'static str {
     }
 }
 
-fn window(language: Language, dice: &mut SeededRandom) -> (String, Vec<(DateTime<Utc>, DateTime<Utc>)>) {
+/// A span of time in which a meeting may lie.
+type Span = (DateTime<Utc>, DateTime<Utc>);
+
+fn window(language: Language, dice: &mut SeededRandom) -> (String, Vec<Span>) {
     let date = working_day(dice);
     let said = day(language, date, dice);
     let span = |date: NaiveDate, from: u32, to: u32| (utc(at(date, from, 0), OWN), utc(at(date, to, 0), OWN));

@@ -144,8 +144,7 @@ async fn check(kind: &str, words: &str, expected: &str) -> String {
                 &body,
             ),
             "to" => must(
-                to == ["marc@vale.example"] && body.starts_with("Hello,")
-                    || to == ["marc@vale.example"] && body.starts_with("Hi Marc,"),
+                to == ["marc@vale.example"] && (body.starts_with("Hello,") || body.starts_with("Hi Marc,")),
                 &format!("{to:?} {body}"),
             ),
             "also" => {

@@ -18,7 +18,7 @@ default: low
 ";
 
 /// A home with these rules, one newsletter that opens no task, and one invoice.
-async fn ruled_home() -> TestHome {
+fn ruled_home() -> TestHome {
     let home = TestHome::active();
     home.rules(RULES);
     home.post(
@@ -39,7 +39,7 @@ fn archived(home: &TestHome) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_acts_on_every_mail_once() {
-    let home = ruled_home().await;
+    let home = ruled_home();
     home.once().await;
     assert_eq!(home.sql_one("SELECT state FROM ledger WHERE source_key LIKE '%offer%'"), "no_task");
     assert_eq!(archived(&home).len(), 1, "{:?}", home.sql("SELECT step, state, result FROM outbox"));
@@ -72,7 +72,7 @@ async fn a_rule_acts_on_every_mail_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_rule_did_is_undone_and_in_the_digest() {
-    let home = ruled_home().await;
+    let home = ruled_home();
     home.once().await;
     let digest = home.run(&["digest", "--hours", "2000"]).out;
     assert!(digest.contains("Archived: 1") && digest.contains("This week's offer"), "{digest}");
@@ -87,7 +87,7 @@ async fn what_a_rule_did_is_undone_and_in_the_digest() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_that_observes_touches_nothing_and_a_pause_holds_it() {
-    let home = ruled_home().await;
+    let home = ruled_home();
     let app = home.app().await;
     set_mode(&app, AccountMode::Observe).await;
     drop(app);
@@ -95,7 +95,7 @@ async fn an_account_that_observes_touches_nothing_and_a_pause_holds_it() {
     assert!(archived(&home).is_empty());
     assert_eq!(home.count("outbox WHERE task_id IS NULL AND state = 'withheld'"), 3);
 
-    let home = ruled_home().await;
+    let home = ruled_home();
     assert_eq!(home.run(&["pause"]).code, 0);
     home.once().await;
     assert!(archived(&home).is_empty());
@@ -147,7 +147,7 @@ async fn a_learned_rule_cannot_act_and_mistakes_are_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_label_is_a_keyword_where_dovecot_serves_the_mailbox() {
-    let home = ruled_home().await;
+    let home = ruled_home();
     let root = home.maildir();
     std::fs::write(root.join("dovecot-uidlist"), "3 V1 N1\n").unwrap();
     std::fs::write(root.join("dovecot-keywords"), "0 $Forwarded\n").unwrap();

@@ -112,8 +112,7 @@ fn named_person(instruction: &str, words: &[RequestWord<'_>]) -> Option<String> 
     let written = |word: &RequestWord<'_>| instruction.get(word.start..word.end).unwrap_or_default();
     let is_name = |word: &&RequestWord<'_>| written(word).starts_with(char::is_uppercase);
     if let Some(to) = words.iter().rposition(|word| word.text == "to") {
-        let name: Vec<&str> =
-            words.get(to + 1..)?.iter().take(2).take_while(is_name).map(written).collect();
+        let name: Vec<&str> = words.get(to + 1..)?.iter().take(2).take_while(is_name).map(written).collect();
         if !name.is_empty() {
             return Some(name.join(" "));
         }
