@@ -230,8 +230,8 @@ impl<'a> AskedTimesReader<'a> {
     fn named_zone(&self, times: &[AskedTime]) -> Option<NamedZone> {
         let at = times.first()?.earliest();
         let own = at.utc().with_timezone(&self.base.me.time_zone).naive_local();
-        let zones = self.mentions.iter().filter_map(|mention| mention.zone.as_ref());
-        zones.filter(|zone| zone.local(at).is_some_and(|there| there.naive_local() != own)).next().cloned()
+        let mut zones = self.mentions.iter().filter_map(|mention| mention.zone.as_ref());
+        zones.find(|zone| zone.local(at).is_some_and(|there| there.naive_local() != own)).cloned()
     }
 }
 

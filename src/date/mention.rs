@@ -315,7 +315,7 @@ fn zone_name(parser: &Parser<'_>, found: &Expression) -> Option<NamedZone> {
     let last = parser.words.get(to.checked_sub(1)?)?.last_token;
     const NO_NAME: &[&str] = &["our", "my", "local", "time", "zeit", "ortszeit", "clock", "שעון"];
     let words = parser.tokens.get(first..=last)?.iter().map(|token| token.text).filter(|word| !NO_NAME.contains(word));
-    let name: Vec<String> = words.map(|word| spell_zone(word)).collect();
+    let name: Vec<String> = words.map(spell_zone).collect();
     Some(NamedZone { name: name.join(" "), zone: zone.to_string() })
 }
 
