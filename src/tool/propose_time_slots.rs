@@ -79,7 +79,8 @@ fn find_times(search: &SlotSearch<'_>, asked: Option<&AskedTimes>, now: Instant)
             AskedTime::Start { start, end } => match search.check(*start, *end) {
                 Ok(span) => {
                     let answer = if asked.times.len() == 1 { MeetingAnswer::Accept } else { MeetingAnswer::Choose };
-                    return FoundTimes { answer, spans: vec![span], why: None };
+                    let why = (!search.is_in_working_hours(span)).then_some(SlotConflict::OutsideHours);
+                    return FoundTimes { answer, spans: vec![span], why };
                 }
                 Err(taken) => why = why.or(Some(taken)),
             },

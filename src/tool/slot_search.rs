@@ -14,6 +14,8 @@ const DAYS_AHEAD: u64 = 21;
 const DAYS_AROUND: u64 = 7;
 /// A time is not proposed sooner than this.
 const NOTICE: Duration = Duration::minutes(60);
+/// Nobody is asked to meet later, unless they say so themselves.
+const END_OF_EVENING: Duration = Duration::hours(21);
 /// Meetings begin at a half hour, unless somebody names another minute.
 const STEP_MINUTES: i64 = 30;
 /// An hour of the same day is as near as this many hours on the next day.
@@ -86,7 +88,7 @@ impl<'a> SlotSearch<'a> {
         if start <= self.now {
             return Err(SlotConflict::Past);
         }
-        if !self.is_by_acquaintance && !self.begins_in_working_hours(span.start) {
+        if !self.is_by_acquaintance && !self.may_be_named(span.start) {
             return Err(SlotConflict::OutsideHours);
         }
         self.find_conflict(span).map_or(Ok(span), Err)
@@ -100,7 +102,7 @@ impl<'a> SlotSearch<'a> {
         self.busy.iter().any(|(from, to)| overlaps(*from, *to)).then_some(SlotConflict::Calendar)
     }
 
-    fn is_in_working_hours(&self, span: MeetingSpan) -> bool {
+    pub(super) fn is_in_working_hours(&self, span: MeetingSpan) -> bool {
         let (start, end) = (self.local(span.start), self.local(span.end));
         start.date_naive() == end.date_naive()
             && self.me.work_days.contains(&start.weekday())
@@ -108,10 +110,14 @@ impl<'a> SlotSearch<'a> {
             && end.time() <= self.me.work_end
     }
 
-    /// A meeting that somebody else has named may last a little longer than the working day.
-    fn begins_in_working_hours(&self, start: Instant) -> bool {
+    /// Clubs, schools and families meet after work: somebody may name an evening of a working day. The person is told
+    /// that it is outside their working hours, and no such time is ever proposed.
+    fn may_be_named(&self, start: Instant) -> bool {
         let start = self.local(start);
-        self.me.work_days.contains(&start.weekday()) && (self.me.work_start..self.me.work_end).contains(&start.time())
+        let evening_ends = NaiveTime::MIN + END_OF_EVENING;
+        self.me.work_days.contains(&start.weekday())
+            && self.me.work_start <= start.time()
+            && start.time() < evening_ends.max(self.me.work_end)
     }
 
     fn local(&self, at: Instant) -> DateTime<Tz> {
@@ -263,7 +269,7 @@ mod tests {
         });
         let day = Busy { from: first.plus(Duration::hours(-12)), to: first.plus(Duration::hours(12)) };
         search_beside(vec![day], |search| {
-            assert_eq!(search.next_working_days()[0].start, at("2026-11-18T13:00:00Z").min(at("2026-11-18T09:00:00Z")));
+            assert_eq!(search.next_working_days()[0].start, at("2026-11-18T13:00:00Z"));
         });
         let always = Busy { from: at("2026-11-16T00:00:00Z"), to: at("2027-01-16T00:00:00Z") };
         search_beside(vec![always], |search| assert!(search.next_working_days().is_empty()));
