@@ -82,7 +82,9 @@ async fn a_draft_holds_the_models_words_between_ours() {
         .flatten()
         .collect();
     assert!(
-        drafts[0].starts_with("Dear friend,\n\nThank you, that suits me well. I will be there.\n\n- "),
+        drafts[0].starts_with(
+            "Dear friend,\n\nThank you, that suits me well. I will be there.\n\nMonday 23 November 2026, 10:00–10:30 "
+        ),
         "{drafts:?}"
     );
     assert!(drafts[0].contains("(UTC+00:00)"), "the times are ours: {drafts:?}");

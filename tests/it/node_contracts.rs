@@ -92,7 +92,8 @@ async fn every_transition_and_every_effect_has_its_audit_line() {
     let unplanned = "outbox o WHERE NOT EXISTS (SELECT 1 FROM audit p WHERE p.act = 'effect_planned' AND p.subject = 'action:' || o.action_id)";
     assert_eq!(home.count(unplanned), 0);
     let moved = home.count("audit WHERE act = 'effect_moved'");
-    assert_eq!(moved, home.count("outbox WHERE state = 'applied'"));
+    // A later mail names another time, so what was asked about the first is void.
+    assert_eq!(moved, home.count("outbox WHERE state IN ('applied', 'void')"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
