@@ -74,8 +74,8 @@ fn a_line_can_be_edited_recalled_and_answered() {
     pane.wait_for("'\u{2068}Buy bread\u{2069}'");
     pane.press("what\u{3}/quit\r");
     assert!(pane.child.wait().unwrap().success());
-    let titles = home.sql("SELECT objective FROM tasks WHERE source LIKE 'chat:%' ORDER BY task_id");
-    assert_eq!(titles, [["buy milk"], ["לקנות לחם"], ["buy bread"]]);
+    let titles = home.sql("SELECT objective FROM tasks WHERE source LIKE 'chat:%' ORDER BY objective");
+    assert_eq!(titles, [["buy bread"], ["buy milk"], ["לקנות לחם"]]);
 }
 
 #[test]
