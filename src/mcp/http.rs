@@ -14,6 +14,7 @@ use super::server::McpServer;
 use crate::{
     app::App,
     durable_file::FileReplacement,
+    failpoint,
     http_guard::{HttpGuard, bind_to_loopback},
     model::{Secret, ids::hex},
     regular_file,
@@ -108,7 +109,9 @@ fn load_or_make_token(file: &std::path::Path) -> std::io::Result<Secret> {
     let mut bytes = [0; TOKEN_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let token = hex(&bytes);
-    FileReplacement::new(file).replace_durably(format!("{token}\n").as_bytes())?;
+    failpoint::around("client_token.write", || {
+        FileReplacement::new(file).replace_durably(format!("{token}\n").as_bytes())
+    })?;
     Ok(Secret::new(token))
 }
 
