@@ -1,7 +1,7 @@
 //! "By Friday", "23.6.", "מחר ב-10:00", "bis Monatsende": finds when something is wanted, counted from the mail's own date.
 //!
 //! Owns times in words and figures. There is one reader: mails, what a person types and the evaluation go through the same
-//! parser ([`expression`]), and what a time means for a deadline is decided after it ([`due`]). The words of each language
+//! parser (`expression`), and what a time means for a deadline is decided after it (`due`). The words of each language
 //! are data (`words/`). Reads no clock. When a reading is not sure it is none: a wrong deadline is worse than no
 //! deadline, because people trust it.
 
