@@ -56,7 +56,8 @@ async fn furnished() -> TestHome {
     );
     app.approvals().decide(items[0].item_id, said).await.unwrap();
     drop(app);
-    for arguments in [&["reflect"][..], &["once"], &["import", "mail", "--account", "old"]] {
+    let asked = &["ask", "--yes", "1. create folder Plans 2. create folder Letters"];
+    for arguments in [&["reflect"][..], &["once"], &["import", "mail", "--account", "old"], asked] {
         let mut command = home.command(arguments);
         command.current_dir(home.root());
         let answered = crate::support::test_home::finish(command);
