@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatLanguage, command::ChatCommand, tool::TaskChanges};
+use super::{
+    ChatLanguage,
+    command::ChatCommand,
+    tool::{OfferedPlan, TaskChanges},
+};
 use crate::model::{ChatMessageRow, ChatRole, Instant, ListedStatus, TaskId};
 
 /// How many messages a request takes into account, its own included.
@@ -35,6 +39,8 @@ pub(super) enum Pending {
     OfferList,
     /// Whether to do all of this.
     ConfirmMany { work: Vec<(ChatAction, TaskId)> },
+    /// Whether to carry out this plan.
+    StartPlan { plan: OfferedPlan },
 }
 
 /// A change that a reply has reported, as far as it takes to undo it.

@@ -32,8 +32,8 @@ pub use phrase::{MOST_MESSAGE_CHARS, clean_message};
 pub use reply::ReplyText;
 pub use rewording::is_faithful;
 pub use tool::{
-    ChatTask, Deadline, MadeCall, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, ToolFailure, ToolResult,
-    WaitingItem,
+    ChatTask, Deadline, MadeCall, OfferedPlan, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, ToolFailure,
+    ToolResult, WaitingItem,
 };
 pub use turn::{ChatReply, ChatRequest};
 

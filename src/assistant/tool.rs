@@ -151,6 +151,14 @@ pub enum TaskCall {
         task_id: TaskId,
     },
     ListApprovals,
+    /// Divides a request into steps. Changes nothing.
+    PreparePlan {
+        request: String,
+    },
+    /// Opens the task of a plan to which the person has agreed.
+    OpenPlan {
+        plan: OfferedPlan,
+    },
 }
 
 /// An item of the approval queue, as far as a conversation shows it.
@@ -158,6 +166,19 @@ pub enum TaskCall {
 pub struct WaitingItem {
     pub number: i64,
     pub summary: String,
+}
+
+/// A request that was divided into steps, as it is offered to the person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedPlan {
+    /// What each step does; none when the request is no plan.
+    pub steps: Vec<String>,
+    /// Whether a tool does one of the steps. Otherwise they are all left to the person.
+    pub has_calls: bool,
+    /// What the person should know before they agree.
+    pub notes: Vec<String>,
+    /// The request as the task planner reads it back, so that what is opened is what was shown.
+    pub prepared: serde_json::Value,
 }
 
 /// Why a task has its priority.
@@ -192,6 +213,7 @@ pub enum ToolResult {
         items: Vec<WaitingItem>,
     },
     Reason(PriorityReason),
+    Plan(OfferedPlan),
 }
 
 /// Why a call did nothing.

@@ -7,12 +7,12 @@ use std::{
 };
 
 use crate::{
-    app::{App, LOCAL_ACCOUNT, NewTask, NotFound, tasks::ChatOrigin},
+    app::{App, BadInput, LOCAL_ACCOUNT, NewTask, NotFound, tasks::ChatOrigin},
     assistant::{
-        ChatPriority, ChatStatus, ChatTask, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools, ToolFailure,
-        ToolResult, WaitingItem,
+        ChatPriority, ChatStatus, ChatTask, OfferedPlan, PAGE, PriorityReason, TaskCall, TaskChanges, TaskTools,
+        ToolFailure, ToolResult, WaitingItem,
     },
-    model::{ConversationId, TaskEditKind, TaskId, TaskRow, UserId},
+    model::{ConversationId, PlannedStep, TaskEditKind, TaskId, TaskRow, UserId},
     store::StoreError,
 };
 
@@ -43,7 +43,8 @@ impl AppTools {
             | TaskCall::UpdateTask { .. }
             | TaskCall::ReopenTask { .. }
             | TaskCall::SnoozeTask { .. }
-            | TaskCall::MarkNotATask { .. } => self.change(call).await,
+            | TaskCall::MarkNotATask { .. }
+            | TaskCall::OpenPlan { .. } => self.change(call).await,
             reading => self.read(reading).await,
         };
         outcome.map_err(|error| classify_failure(&error))
@@ -77,6 +78,10 @@ impl AppTools {
                     Some(mail_id) => self.app.mail().mark_not_a_task(mail_id, WHY).await?,
                     None => drop(edit(task_id, TaskEditKind::Cancel).await?),
                 }
+                tasks.find(&task_id.to_string()).await?
+            }
+            TaskCall::OpenPlan { plan } => {
+                let task_id = self.app.plans().open(serde_json::from_value(plan.prepared)?).await?;
                 tasks.find(&task_id.to_string()).await?
             }
             other => anyhow::bail!("not a change: {other:?}"),
@@ -124,7 +129,28 @@ impl AppTools {
                 let item = |item: crate::model::ItemRow| WaitingItem { number: item.number, summary: item.title };
                 ToolResult::Waiting { items: items.into_iter().map(item).collect() }
             }
+            TaskCall::PreparePlan { request } => ToolResult::Plan(self.prepare_plan(&request).await?),
             other => anyhow::bail!("not a question: {other:?}"),
+        })
+    }
+
+    /// Returns the request divided into steps. What is wrong with its files is said in the notes.
+    async fn prepare_plan(&self, request: &str) -> anyhow::Result<OfferedPlan> {
+        let prepared = match self.app.plans().prepare(request, None).await {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let BadInput(why) = error.downcast::<BadInput>()?;
+                return Ok(OfferedPlan { notes: vec![why], ..OfferedPlan::default() });
+            }
+        };
+        if !prepared.wants_plan {
+            return Ok(OfferedPlan::default());
+        }
+        Ok(OfferedPlan {
+            steps: prepared.plan.steps.iter().map(|step| step.description.clone()).collect(),
+            has_calls: prepared.plan.steps.iter().any(PlannedStep::is_agents),
+            notes: prepared.notes.clone(),
+            prepared: serde_json::to_value(&prepared)?,
         })
     }
 

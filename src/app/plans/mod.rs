@@ -6,7 +6,7 @@ mod request_file;
 use std::sync::Arc;
 
 pub use request_file::AttachedFile;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
@@ -39,7 +39,7 @@ const LONGEST_INSTRUCTION: usize = 1_000;
 const LONGEST_REQUEST: usize = 16 * 1024;
 
 /// A request before its task is opened.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PreparedRequest {
     pub text: String,
     pub account: AccountId,
@@ -47,7 +47,7 @@ pub struct PreparedRequest {
     /// Whether the request gets a plan that a person is asked about; a simple one is executed directly.
     pub wants_plan: bool,
     pub plan: TaskPlan,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<AttachedFile>,
     /// What a person should know before they agree.
     pub notes: Vec<String>,

@@ -7,6 +7,7 @@ use crate::{
             act_on,
             create::create_tasks,
             list::show_list,
+            plan::open_plan,
             reject_value,
         },
         extract,
@@ -15,7 +16,7 @@ use crate::{
         phrase::{self, fold},
         reference::Reference,
         reply::ReplySentence,
-        tool::TaskTools,
+        tool::{OfferedPlan, TaskTools},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
         wanted_update::{self, BadValue, ChangedField},
@@ -36,6 +37,7 @@ pub(in crate::assistant) async fn answer_pending<T: TaskTools>(
         Pending::UntilWhen { task_id } => answer_until_when(turn, task_id, reading).await,
         Pending::OfferList => answer_offer(turn).await,
         Pending::ConfirmMany { work } => answer_confirmation(turn, work, reading).await,
+        Pending::StartPlan { plan } => answer_plan(turn, plan, reading).await,
     }
 }
 
@@ -183,6 +185,24 @@ async fn answer_confirmation<T: TaskTools>(
     turn.reply.intent = intent;
     turn.say(ReplySentence("guided_confirm_again"), &[]);
     ask(turn, Pending::ConfirmMany { work }, "confirmation");
+    Ok(true)
+}
+
+async fn answer_plan<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    plan: OfferedPlan,
+    reading: &IntentReading,
+) -> Step<bool> {
+    if super::is_agreement(&turn.message) {
+        open_plan(turn, plan).await?;
+    } else if is_refusal(&turn.message) {
+        turn.say(ReplySentence("left_alone"), &[]);
+    } else if asks_anew(reading) {
+        return Ok(false);
+    } else {
+        turn.say(ReplySentence("guided_confirm_again"), &[]);
+        ask(turn, Pending::StartPlan { plan }, "confirmation");
+    }
     Ok(true)
 }
 

@@ -5,6 +5,7 @@ pub(in crate::assistant) mod answer;
 pub(in crate::assistant) mod create;
 pub(in crate::assistant) mod list;
 pub(in crate::assistant) mod phrases;
+pub(in crate::assistant) mod plan;
 pub(in crate::assistant) mod resolve;
 pub(in crate::assistant) mod undo;
 
@@ -26,6 +27,7 @@ use crate::assistant::direct::{
     create::create_tasks,
     list::{say_no_task, say_no_title, show_list},
     phrases::answer_phrase,
+    plan::offer_plan,
     resolve::resolve,
 };
 use crate::model::ListedStatus;
@@ -65,6 +67,9 @@ async fn try_answer_directly<T: TaskTools>(turn: &mut ChatTurn<'_, T>) -> Step {
     {
         return Ok(());
     }
+    if offer_plan(turn, &reading).await? {
+        return Ok(());
+    }
     turn.reply.intent = reading.intent;
     let wishes = read_wishes(turn, &reading);
     fulfil(turn, wishes).await
@@ -76,7 +81,9 @@ pub(in crate::assistant) fn classify<T: TaskTools>(turn: &ChatTurn<'_, T>) -> In
     let pending = match &last.pending {
         None => PendingQuestion::Nothing,
         Some(Pending::WhichTask { .. }) => PendingQuestion::Selection,
-        Some(Pending::OfferList | Pending::ConfirmMany { .. }) => PendingQuestion::Confirmation,
+        Some(Pending::OfferList | Pending::ConfirmMany { .. } | Pending::StartPlan { .. }) => {
+            PendingQuestion::Confirmation
+        }
         Some(Pending::WhatToChange { .. } | Pending::WhatTitle | Pending::UntilWhen { .. }) => PendingQuestion::Value,
     };
     let context = IntentContext { language: turn.language(), pending, list_was_shown: last.list.is_some() };

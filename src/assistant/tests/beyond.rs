@@ -113,6 +113,23 @@ fn hebrew_is_spoken_as_well() {
 }
 
 #[test]
+fn a_request_of_several_steps_is_carried_out_after_a_yes() {
+    let mut chat = Conversation::direct(&[]);
+    let request = "1. collect last month's invoices 2. draft a summary to Dana 3. remind me Friday";
+    let offer = "That takes 3 steps:\n1. Collect last month's invoices\n2. Draft a summary to Dana\n3. Remind me Friday\nShould I go ahead?";
+    assert_eq!(chat.say(request).to_lowercase(), offer.to_lowercase());
+    assert!(chat.tasks.tasks.is_empty(), "nothing is opened before the yes");
+    assert_eq!(chat.say("hmm"), "Please answer \"yes\" to confirm or \"cancel\" to stop.");
+    assert!(chat.say("yes").starts_with("I've opened task 1 with these 3 steps."));
+    assert!(chat.tasks.number(1).title.contains("invoices"));
+    assert!(chat.say("undo").starts_with("I've taken that back"));
+    chat.say(request);
+    assert_eq!(chat.say("no"), "Okay, nothing was changed.");
+    assert_eq!(chat.tasks.tasks.len(), 1);
+    assert!(chat.say("1. תאסוף את החשבוניות 2. תכין סיכום לדנה").ends_with("להמשיך?"));
+}
+
+#[test]
 fn profiles_can_be_changed_in_the_middle() {
     let mut chat = Conversation::direct(&[]);
     assert!(chat.say("/profile guided").starts_with("You're now in the guided profile"));

@@ -132,6 +132,7 @@ fn is_change(call: &TaskCall) -> bool {
             | TaskCall::GetTaskById { .. }
             | TaskCall::ExplainPriority { .. }
             | TaskCall::ListApprovals
+            | TaskCall::PreparePlan { .. }
     )
 }
 

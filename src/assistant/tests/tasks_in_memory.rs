@@ -6,10 +6,14 @@ use crate::{
     assistant::{
         PAGE, PriorityReason,
         command::{ChatPriority, ChatStatus},
-        tool::{ChatTask, TaskCall, TaskTools, ToolFailure, ToolResult},
+        tool::{ChatTask, OfferedPlan, TaskCall, TaskTools, ToolFailure, ToolResult},
     },
     document::title::{match_title, title_key, title_words},
     model::{Instant, ListedStatus, Priority, TaskId, TaskStatus},
+    planner::{
+        PlannerRequest, detect_complexity,
+        request_split::{choose_call, split_request},
+    },
 };
 
 /// The tasks of one person.
@@ -135,6 +139,11 @@ impl TasksInMemory {
                 let level = ChatPriority::of(task.priority);
                 Ok(ToolResult::Reason(PriorityReason { level, set_by_hand: false, rule: None }))
             }
+            TaskCall::PreparePlan { request } => Ok(ToolResult::Plan(plan_of(&request))),
+            TaskCall::OpenPlan { plan } => {
+                let task_id = self.add(&plan.prepared.to_string());
+                self.change(task_id, |_| true)
+            }
             TaskCall::ListApprovals => Ok(ToolResult::Waiting { items: Vec::new() }),
         }
     }
@@ -153,6 +162,20 @@ impl TasksInMemory {
             return Err(ToolFailure::Refused);
         }
         Ok(ToolResult::Changed { task: task.clone(), recorded: None })
+    }
+}
+
+/// Returns the steps of a complex request, as the task planner divides it.
+fn plan_of(request: &str) -> OfferedPlan {
+    if !detect_complexity(PlannerRequest::typed(request)).is_complex() {
+        return OfferedPlan::default();
+    }
+    let steps = split_request(request, choose_call, |_| false);
+    OfferedPlan {
+        has_calls: steps.iter().any(|step| step.call.is_some()),
+        steps: steps.into_iter().map(|step| step.description).collect(),
+        prepared: request.into(),
+        ..OfferedPlan::default()
     }
 }
 
