@@ -1,0 +1,1 @@
+//! Runs a short script that nobody trusts, in a process of its own, with limits.
