@@ -8,6 +8,7 @@ mod audit;
 mod conversations;
 mod effects;
 mod eval;
+mod first_start;
 mod health;
 mod llm;
 mod mail;
@@ -31,14 +32,19 @@ pub use audit::{AuditUseCases, WitnessHealth};
 pub use conversations::{ChatInput, ChatOutput, ConversationUseCases, new_conversation_id};
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
-pub use health::{AccountHealth, Finding, FindingCode, Health, HealthUseCases, WaitingSteps};
+pub use first_start::{CheckedAnswers, FirstAnswers, FirstStart, FoundMailbox, MailboxFormat};
+pub use health::{
+    AccountHealth, AccountStatus, Finding, FindingCode, Health, HealthUseCases, Status, WaitingSteps,
+};
 pub use llm::{CostReport, ModelHealth, ModelUseCases};
 pub use mail::{ImportReport, MailDetail, MailOutcome, MailUseCases, PassReport, Progress, TaskLine, next_step};
-pub use nightly::{DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
+pub use nightly::{AgreementDay, DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
 pub use plans::{AttachedFile, PlanUseCases, PreparedRequest};
 pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
 pub use reference::{BadInput, NotFound, parse_mail_id};
-pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
+pub use rules::{
+    DiffLine, RuleHits, RulesOverview, RulesSaveOutcome, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport,
+};
 pub use runs::{RunDetail, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
 pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};

@@ -3,8 +3,10 @@
 
 mod file_finding;
 mod finding;
+mod status;
 
 pub use finding::{Finding, FindingCode, WaitingSteps};
+pub use status::{AccountStatus, Status};
 use serde::Serialize;
 
 use crate::{

@@ -332,6 +332,11 @@ impl PlanUseCases<'_> {
         Ok((row, plan))
     }
 
+    /// Returns the newest plans with the numbers of their tasks, without their steps.
+    pub async fn list(self, skipped: usize, limit: usize) -> anyhow::Result<Vec<(PlanRow, Option<i64>)>> {
+        Ok(self.app.store.read(move |reader| reader.plans().newest(skipped, limit)).await?)
+    }
+
     /// Returns where a plan stands: the plan, the steps whose runs are under way, and whether any run of it is.
     pub async fn progress(self, task_id: TaskId) -> anyhow::Result<(PlanRow, Vec<u32>, bool)> {
         let read = self.app.store.read(move |reader| {

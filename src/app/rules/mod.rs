@@ -2,6 +2,8 @@
 //! takes effect, and nothing outside the marker lines of the learned part is ever changed.
 
 mod diff;
+mod edit;
+mod overview;
 mod proposals;
 pub(in crate::app) mod rewrite;
 pub(in crate::app) mod rules_files;
@@ -9,6 +11,8 @@ mod version;
 mod what_if;
 
 pub use diff::DiffLine;
+pub use edit::RulesSaveOutcome;
+pub use overview::{RuleHits, RulesOverview};
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};
 

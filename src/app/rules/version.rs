@@ -58,13 +58,24 @@ impl RulesUseCases<'_> {
                 _ => (now.clone(), now),
             },
         };
-        let mut lines = diff_lines(&from.rules, &to.rules);
-        let guidelines = diff_lines(&from.guidelines, &to.guidelines);
-        if !guidelines.is_empty() {
-            lines.push(DiffLine { sign: '@', line: "guidelines.txt".into() });
-            lines.extend(guidelines);
-        }
-        Ok(lines)
+        Ok(diff_files((&from.rules, &from.guidelines), (&to.rules, &to.guidelines)))
+    }
+
+    /// Returns the lines that a version changed, compared with the version before it; none for the oldest one that is
+    /// kept.
+    pub async fn diff_of_version(self, version: i64) -> anyhow::Result<Vec<DiffLine>> {
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
+        let row = find_version(&rows, version)?;
+        let Some(before) = rows.iter().find(|older| older.version < version) else { return Ok(Vec::new()) };
+        Ok(diff_files(
+            (&before.rules, &before.guidelines),
+            (&row.rules, &row.guidelines),
+        ))
+    }
+
+    /// Returns the lines by which an edited copy of the rules differs from the file.
+    pub fn diff_of_copy(self, text: &str) -> anyhow::Result<Vec<DiffLine>> {
+        Ok(diff_lines(&self.read_files_or_no_rules()?.rules, text))
     }
 
     /// Restores the learned part of a version, or of the one before the current one. What a person wrote outside the
@@ -112,6 +123,17 @@ impl RulesUseCases<'_> {
     }
 }
 
+/// Returns the changed lines of the rules, and then those of the guidelines.
+fn diff_files(from: (&str, &str), to: (&str, &str)) -> Vec<DiffLine> {
+    let mut lines = diff_lines(from.0, to.0);
+    let guidelines = diff_lines(from.1, to.1);
+    if !guidelines.is_empty() {
+        lines.push(DiffLine { sign: '@', line: "guidelines.txt".into() });
+        lines.extend(guidelines);
+    }
+    lines
+}
+
 /// Returns the version before the one in force. After a rollback that is the one before its target, so that each
 /// further rollback goes further back.
 fn version_before_current<'r>(rows: &'r [RulesVersionRow], was: &RulesFiles) -> Option<&'r RulesVersionRow> {
@@ -130,7 +152,7 @@ fn compose_files(was: &RulesFiles, target: &RulesVersionRow) -> RulesFiles {
 }
 
 /// Returns the version with this number.
-fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
+pub(super) fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
     let found = rows.iter().find(|row| row.version == number);
     Ok(found.ok_or_else(|| NotFound(format!("there is no version {number}; `adjutant rules history` shows them")))?)
 }
