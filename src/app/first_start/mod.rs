@@ -12,7 +12,7 @@ use toml::Value;
 pub use places::{FoundMailbox, MailboxFormat};
 
 use crate::{
-    app::{App, BadInput, Preview},
+    app::{App, BadInput, DiffLine, Preview, rules::diff::diff_lines},
     config::{AccountKind, BadConfig, Config, Home, Surroundings, TEMPLATE},
     durable_file::FileReplacement,
     rules::{FileReplaceOutcome, read_or_empty, replace_if_unchanged},
@@ -47,6 +47,13 @@ pub struct CheckedAnswers {
     pub config: Config,
     /// The name of the account that follows the mailbox of the answers; none without a mailbox.
     pub account: Option<String>,
+}
+
+impl CheckedAnswers {
+    /// Returns the lines of the file that the answers change.
+    pub fn changed_lines(&self) -> Vec<DiffLine> {
+        diff_lines(&self.was, &self.text)
+    }
 }
 
 /// The questions of a first start, for one home. It needs no open database, because there may be none yet.

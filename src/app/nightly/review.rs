@@ -36,6 +36,12 @@ impl NightlyUseCases<'_> {
         Ok(self.app.store.read(move |reader| reader.nightly().nights(before.as_deref(), limit)).await?)
     }
 
+    /// Returns the night of a date; none when there was none.
+    pub async fn find(self, date: &str) -> anyhow::Result<Option<NightlyRow>> {
+        let date = date.to_owned();
+        Ok(self.app.store.read(move |reader| reader.nightly().run(&date)).await?)
+    }
+
     /// Returns the corrections with these numbers, each with what it was about.
     pub async fn evidence(self, corrections: Vec<i64>) -> anyhow::Result<Vec<EvidenceRow>> {
         Ok(self.app.store.read(move |reader| reader.nightly().evidence(&corrections)).await?)

@@ -53,6 +53,14 @@ pub struct PreparedRequest {
     pub notes: Vec<String>,
 }
 
+impl PreparedRequest {
+    /// Returns whether the request is a question that no tool answers.
+    pub fn is_question(&self) -> bool {
+        let no_tool = self.plan.steps.iter().all(|step| step.call.is_none());
+        no_tool && !self.complexity.is_complex() && self.text.ends_with('?')
+    }
+}
+
 /// The use cases of the task planner.
 #[derive(Clone, Copy)]
 pub struct PlanUseCases<'a> {

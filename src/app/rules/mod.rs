@@ -1,7 +1,7 @@
 //! The use cases of the rules files: loading, versions, proposals, and what a change would do. A broken file never
 //! takes effect, and nothing outside the marker lines of the learned part is ever changed.
 
-mod diff;
+pub(in crate::app) mod diff;
 mod edit;
 mod overview;
 mod proposals;

@@ -48,6 +48,11 @@ pub(super) fn fingerprint_of(text: &str) -> String {
 }
 
 impl RulesUseCases<'_> {
+    /// Returns what stands for the text of the file as it is now.
+    pub fn fingerprint(self) -> anyhow::Result<String> {
+        Ok(fingerprint_of(&self.read_files_or_no_rules()?.rules))
+    }
+
     /// Returns the file and the rules in force, with how often each matched lately.
     pub async fn overview(self) -> anyhow::Result<RulesOverview> {
         let RulesFiles { rules: text, .. } = self.read_files_or_no_rules()?;
