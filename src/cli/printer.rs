@@ -9,8 +9,8 @@ use super::{
     table::{Cell, Column, format_table},
     wrapping::{hanging_indent, wrap},
 };
-pub(super) use crate::wording::escape_and_truncate;
 use crate::model::Priority;
+pub(super) use crate::wording::escape_and_truncate;
 
 /// The width of tables when nobody knows how wide the screen is.
 const DEFAULT_WIDTH: usize = 160;

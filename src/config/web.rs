@@ -42,9 +42,9 @@ pub(super) fn validate_web(raw: &RawWeb, home: &Home) -> Result<WebConfig, Strin
 fn validate_host(host: &str) -> Result<String, String> {
     let host = host.trim().to_ascii_lowercase();
     let (name, port) = host.split_once(':').map_or((host.as_str(), None), |(name, port)| (name, Some(port)));
-    let is_name = name.split('.').all(|label| {
-        !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    });
+    let is_name = name
+        .split('.')
+        .all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'));
     let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
     if is_name && is_port {
         return Ok(host);

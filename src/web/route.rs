@@ -63,11 +63,7 @@ impl Route {
 
     /// Creates a route for a monitor that has a token.
     #[expect(dead_code, reason = "the figures for monitors are added next")]
-    pub(super) fn for_monitor<T: 'static>(
-        area: Area,
-        path: &'static str,
-        handler: impl Handler<T, WebState>,
-    ) -> Self {
+    pub(super) fn for_monitor<T: 'static>(area: Area, path: &'static str, handler: impl Handler<T, WebState>) -> Self {
         Self::new("GET", area, path, Protection::Bearer, get(handler))
     }
 
@@ -104,7 +100,8 @@ pub fn route_table() -> Vec<RouteEntry> {
 
 /// Returns whether there is a page at exactly this path.
 pub(super) fn is_served(path: &str) -> bool {
-    static PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| route_table().iter().map(|entry| entry.path).collect());
+    static PATHS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| route_table().iter().map(|entry| entry.path).collect());
     PATHS.contains(&path)
 }
 

@@ -93,11 +93,12 @@ impl WebServer {
             protections: Arc::new(ProtectionTable::new()),
             monitor: config.metrics_token.as_ref().map(|token| HttpGuard::new(self.address, token)),
         };
-        let routes = build_router().fallback(answer_unknown).layer(middleware::from_fn_with_state(guard, check_request));
+        let routes =
+            build_router().fallback(answer_unknown).layer(middleware::from_fn_with_state(guard, check_request));
         let address_file = folder.join("address");
         FileReplacement::new(&address_file).replace_durably(self.address.to_string().as_bytes())?;
-        let serving = axum::serve(self.listener, routes.with_state(state))
-            .with_graceful_shutdown(stop.clone().cancelled_owned());
+        let serving =
+            axum::serve(self.listener, routes.with_state(state)).with_graceful_shutdown(stop.clone().cancelled_owned());
         let stopped = async {
             stop.cancelled().await;
             tokio::time::sleep(STOP_LIMIT).await;
