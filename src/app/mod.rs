@@ -33,9 +33,7 @@ pub use conversations::{ChatInput, ChatOutput, ConversationUseCases, new_convers
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
 pub use first_start::{CheckedAnswers, FirstAnswers, FirstStart, FoundMailbox, MailboxFormat};
-pub use health::{
-    AccountHealth, AccountStatus, Finding, FindingCode, Health, HealthUseCases, Status, WaitingSteps,
-};
+pub use health::{AccountHealth, AccountStatus, Finding, FindingCode, Health, HealthUseCases, Status, WaitingSteps};
 pub use llm::{CostReport, ModelHealth, ModelUseCases};
 pub use mail::{ImportReport, MailDetail, MailOutcome, MailUseCases, PassReport, Progress, TaskLine, next_step};
 pub use nightly::{AgreementDay, DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
@@ -84,6 +82,8 @@ pub struct App {
     open_files: OpenFiles,
     /// Held while the nightly job runs, so that the schedule and a request do not run it at once.
     nightly_lock: Arc<tokio::sync::Mutex<()>>,
+    /// Tells the process that the configuration was changed and is to be read again.
+    restart: Arc<tokio::sync::Notify>,
 }
 
 impl App {
@@ -103,6 +103,7 @@ impl App {
             witness: Witness::for_home(None, ""),
             open_files,
             nightly_lock: Arc::default(),
+            restart: Arc::default(),
         };
         app.accounts().sync_configured().await?;
         app.attach_witness().await?;

@@ -127,7 +127,10 @@ mod tests {
         for (text, expected) in [
             ("", "\n[me]\nnames = ['Dana \"D\" Levi']\n"),
             ("[me]", "[me]\nnames = ['Dana \"D\" Levi']\n"),
-            ("# mine\n[me]\n# why\n# names = []\nx = 1 # one\n", "# mine\n[me]\n# why\nnames = ['Dana \"D\" Levi']\nx = 1 # one\n"),
+            (
+                "# mine\n[me]\n# why\n# names = []\nx = 1 # one\n",
+                "# mine\n[me]\n# why\nnames = ['Dana \"D\" Levi']\nx = 1 # one\n",
+            ),
             ("[me]\nnames = [ # first\n \"A\",\n] # last\n[b]\n", "[me]\nnames = ['Dana \"D\" Levi'] # last\n[b]\n"),
             ("[me]\r\nx = 1\r\n", "[me]\r\nnames = ['Dana \"D\" Levi']\r\nx = 1\r\n"),
             ("me.names = []\n", "me.names = ['Dana \"D\" Levi']\n"),

@@ -15,6 +15,7 @@ mod secret;
 mod state_folder;
 mod surroundings;
 mod user_path;
+mod web;
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -28,6 +29,7 @@ pub use mcp::{McpConfig, McpHttpConfig};
 pub use planner::AttachableFiles;
 pub use raw::TEMPLATE;
 pub use surroundings::Surroundings;
+pub use web::WebConfig;
 
 use crate::{
     model::{Me, llm::LlmSettings, memory::MemorySettings, plan::PlannerSettings},
@@ -58,6 +60,7 @@ pub struct Config {
     /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
     pub mcp: McpConfig,
+    pub web: WebConfig,
     pub planner: PlannerSettings,
     /// The files that a request may attach.
     pub attachable_files: AttachableFiles,
@@ -164,6 +167,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         reword_replies: raw.llm.reword_replies,
         llm: llm::validate_llm(raw.llm, home)?,
         mcp: mcp::validate_mcp(&raw.mcp, home)?,
+        web: web::validate_web(&raw.web, home)?,
         nightly_schedule: raw.nightly,
         state_folder: match state_folder::validate_state_folder(&raw.state, home)? {
             Some(named) => Some(named),

@@ -162,7 +162,9 @@ impl FirstStart {
         }
         let place = path.display();
         Err(BadInput(if path.is_file() {
-            format!("{place} is a file. Only a Maildir is followed; `adjutant import {place}` reads the mail of a file once")
+            format!(
+                "{place} is a file. Only a Maildir is followed; `adjutant import {place}` reads the mail of a file once"
+            )
         } else {
             format!("there is no Maildir at {place}; expected a folder with new/ and cur/ in it")
         }))
@@ -178,7 +180,8 @@ impl FirstStart {
         match replace_if_unchanged(&path, &checked.was, &checked.text).with_context(writing)? {
             FileReplaceOutcome::Done => Ok(()),
             FileReplaceOutcome::ChangedMeanwhile => {
-                Err(BadInput(format!("{} was changed meanwhile; nothing was written, try again", path.display())).into())
+                Err(BadInput(format!("{} was changed meanwhile; nothing was written, try again", path.display()))
+                    .into())
             }
         }
     }

@@ -6,8 +6,8 @@ mod finding;
 mod status;
 
 pub use finding::{Finding, FindingCode, WaitingSteps};
-pub use status::{AccountStatus, Status};
 use serde::Serialize;
+pub use status::{AccountStatus, Status};
 
 use crate::{
     app::{App, ModelHealth, WitnessHealth},

@@ -67,10 +67,7 @@ impl RulesUseCases<'_> {
         let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
         let row = find_version(&rows, version)?;
         let Some(before) = rows.iter().find(|older| older.version < version) else { return Ok(Vec::new()) };
-        Ok(diff_files(
-            (&before.rules, &before.guidelines),
-            (&row.rules, &row.guidelines),
-        ))
+        Ok(diff_files((&before.rules, &before.guidelines), (&row.rules, &row.guidelines)))
     }
 
     /// Returns the lines by which an edited copy of the rules differs from the file.

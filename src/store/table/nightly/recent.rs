@@ -61,10 +61,7 @@ impl NightlyReader<'_> {
 
     /// Returns the rows of the nightly job, the newest date first. `before` continues a list after its last date.
     pub fn nights(self, before: Option<&str>, limit: usize) -> Result<Vec<NightlyRow>> {
-        let sql = format!(
-            "{} WHERE ?1 IS NULL OR date < ?1 ORDER BY date DESC LIMIT ?2",
-            super::NIGHTLY_COLUMNS
-        );
+        let sql = format!("{} WHERE ?1 IS NULL OR date < ?1 ORDER BY date DESC LIMIT ?2", super::NIGHTLY_COLUMNS);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         query_readable(self.0, &sql, (before, limit), "listing nights", super::nightly_row)
     }

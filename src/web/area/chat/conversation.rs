@@ -22,7 +22,8 @@ const MOST_SHOWN: usize = 2_000;
 pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
     let shown = visit.query("shown").parse().unwrap_or(SHOWN).clamp(1, MOST_SHOWN);
     let found = visit.app().conversations().find(&name, shown + 1).await?;
-    let (profile, mut messages) = found.map_or((ChatProfile::Direct, Vec::new()), |(row, messages)| (row.profile, messages));
+    let (profile, mut messages) =
+        found.map_or((ChatProfile::Direct, Vec::new()), |(row, messages)| (row.profile, messages));
     let has_earlier = messages.len() > shown;
     messages.truncate(shown);
     messages.reverse();

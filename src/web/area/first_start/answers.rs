@@ -35,11 +35,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
 }
 
 fn fields(answers: &FirstAnswers, found: &[FoundMailbox]) -> Markup {
-    let field = |name: &str, label: &str, value: &str, hint: &str, more: &str| html! {
-        p.field {
-            label for=(name) { (label) }
-            input type="text" id=(name) name=(name) value=(value) dir="auto" autocomplete=(more) aria-describedby={ (name) "-hint" };
-            span.muted id={ (name) "-hint" } { (hint) }
+    let field = |name: &str, label: &str, value: &str, hint: &str, more: &str| {
+        html! {
+            p.field {
+                label for=(name) { (label) }
+                input type="text" id=(name) name=(name) value=(value) dir="auto" autocomplete=(more) aria-describedby={ (name) "-hint" };
+                span.muted id={ (name) "-hint" } { (hint) }
+            }
         }
     };
     let (follow, look): (Vec<&FoundMailbox>, Vec<&FoundMailbox>) =

@@ -85,8 +85,10 @@ fn account_row(account: &AccountStatus, zone: Tz) -> Markup {
 
 /// Returns counts by their state in words; "none" when all are zero.
 fn in_words(rows: impl Iterator<Item = (String, u64)>) -> String {
-    let words: Vec<String> =
-        rows.filter(|(_, count)| *count > 0).map(|(state, count)| format!("{count} {}", state.replace('_', " "))).collect();
+    let words: Vec<String> = rows
+        .filter(|(_, count)| *count > 0)
+        .map(|(state, count)| format!("{count} {}", state.replace('_', " ")))
+        .collect();
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 

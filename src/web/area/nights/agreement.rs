@@ -19,7 +19,11 @@ pub(super) fn agreement_curve(days: &[AgreementDay]) -> Markup {
         return html! { p.muted { "No mail has opened a task in the last " (days.len()) " days." } };
     }
     let (tasks, agreed) = days.iter().fold((0, 0), |(tasks, agreed), day| (tasks + day.tasks, agreed + day.agreed));
-    let told = format!("Of {tasks} tasks in {} days you let the first priority of {agreed} stand: {}.", days.len(), percent(agreed, tasks));
+    let told = format!(
+        "Of {tasks} tasks in {} days you let the first priority of {agreed} stand: {}.",
+        days.len(),
+        percent(agreed, tasks)
+    );
     html! {
         figure.chart {
             (picture(days, &told))
@@ -59,14 +63,13 @@ fn picture(days: &[AgreementDay], told: &str) -> Markup {
         LEFT + (WIDTH - LEFT - RIGHT) * nth as f64 / steps
     };
     let y = |share: f64| TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - share);
-    let points: Vec<(f64, f64, &AgreementDay)> = days
-        .iter()
-        .enumerate()
-        .filter_map(|(nth, day)| Some((x(nth), y(day.share()?), day)))
-        .collect();
+    let points: Vec<(f64, f64, &AgreementDay)> =
+        days.iter().enumerate().filter_map(|(nth, day)| Some((x(nth), y(day.share()?), day))).collect();
     let line = points.iter().map(|(x, y, _)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ");
-    let label = |text: &str, x: f64, anchor: &str| html! {
-        text.axis x=(format!("{x:.1}")) y=(format!("{:.1}", HEIGHT - 8.0)) text-anchor=(anchor) { (text) }
+    let label = |text: &str, x: f64, anchor: &str| {
+        html! {
+            text.axis x=(format!("{x:.1}")) y=(format!("{:.1}", HEIGHT - 8.0)) text-anchor=(anchor) { (text) }
+        }
     };
     html! {
         svg role="img" aria-labelledby="agreement-title agreement-desc" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) {

@@ -66,16 +66,28 @@ fn tasks(visit: &Visit, title: &str, rows: &[TaskRow]) -> Markup {
 }
 
 fn waiting(digest: &DigestReport) -> Markup {
-    counted("Waiting for you", digest.waiting.len(), digest.waiting.iter().map(|item| html! {
-        a href={ "/approvals/" (item.number) } { (item.number) ". " (shown_short(&item.title, 160)) }
-    }))
+    counted(
+        "Waiting for you",
+        digest.waiting.len(),
+        digest.waiting.iter().map(|item| {
+            html! {
+                a href={ "/approvals/" (item.number) } { (item.number) ". " (shown_short(&item.title, 160)) }
+            }
+        }),
+    )
 }
 
 fn warned(digest: &DigestReport) -> Markup {
-    counted("Warned of", digest.warned.len(), digest.warned.iter().map(|row| html! {
-        a href={ "/mail/" (row.mail_id) } { "mail " (row.mail_id) ": " (shown_short(&row.subject, 100)) }
-        @if let Some(warning) = row.warnings.first() { " · " (shown_short(&warning.text, 160)) }
-    }))
+    counted(
+        "Warned of",
+        digest.warned.len(),
+        digest.warned.iter().map(|row| {
+            html! {
+                a href={ "/mail/" (row.mail_id) } { "mail " (row.mail_id) ": " (shown_short(&row.subject, 100)) }
+                @if let Some(warning) = row.warnings.first() { " · " (shown_short(&warning.text, 160)) }
+            }
+        }),
+    )
 }
 
 fn learned(digest: &DigestReport) -> Markup {
@@ -85,7 +97,13 @@ fn learned(digest: &DigestReport) -> Markup {
 }
 
 fn archived(digest: &DigestReport) -> Markup {
-    counted("Archived", digest.archived.len(), digest.archived.iter().map(|mail| html! {
-        a href={ "/mail/" (mail.mail) } { "mail " (mail.mail) ": " (shown_short(&mail.subject, 160)) }
-    }))
+    counted(
+        "Archived",
+        digest.archived.len(),
+        digest.archived.iter().map(|mail| {
+            html! {
+                a href={ "/mail/" (mail.mail) } { "mail " (mail.mail) ": " (shown_short(&mail.subject, 160)) }
+            }
+        }),
+    )
 }

@@ -35,7 +35,8 @@ pub(super) async fn show(visit: Visit, Path(date): Path<String>) -> Answer {
         ("Asked", "It passed its test and waits for your approval, because it lowers somebody.", edits("questions")),
         ("Not adopted", "It failed its test on your past mail.", edits("proposals")),
     ];
-    let numbers = parts.iter().flat_map(|(.., edits)| edits.iter().flat_map(|tested| tested.evidence.clone())).collect();
+    let numbers =
+        parts.iter().flat_map(|(.., edits)| edits.iter().flat_map(|tested| tested.evidence.clone())).collect();
     let evidence: Evidence =
         nightly.evidence(numbers).await?.into_iter().map(|row| (row.correction.correction, row)).collect();
     let zone = visit.app().config.me.time_zone;

@@ -137,7 +137,9 @@ fn nights_table(visit: &Visit, nights: &[NightlyRow]) -> Markup {
 }
 
 fn night_row(night: &NightlyRow, zone: chrono_tz::Tz) -> Markup {
-    let count = |key: &str| night.report.pointer(&format!("/findings/{key}")).and_then(|list| list.as_array()).map_or(0, Vec::len);
+    let count = |key: &str| {
+        night.report.pointer(&format!("/findings/{key}")).and_then(|list| list.as_array()).map_or(0, Vec::len)
+    };
     let took = |ended: Instant| (ended.utc() - night.begun_at.utc()).num_milliseconds().max(0) as f64 / 1000.0;
     html! {
         tr {

@@ -115,7 +115,8 @@ fn shown_draft(change: &Change, name: &str) -> Result<PreparedRequest, Failure> 
 /// Executes the plan that was shown. It is executed once, however often the button is pressed.
 pub(super) async fn execute(Path(name): Path<String>, change: Change) -> Answer {
     shown_draft(&change, &name)?;
-    let prepared = change.visit.state().drafts.plans.take(change.visit.session(), &name).map_err(anyhow::Error::from)?;
+    let prepared =
+        change.visit.state().drafts.plans.take(change.visit.session(), &name).map_err(anyhow::Error::from)?;
     open(&change.visit, prepared).await
 }
 

@@ -20,7 +20,8 @@ pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> Answer {
     let task_id = row.task.task_id;
     let (plan, running, is_running) = visit.app().plans().progress(task_id).await?;
     let items = visit.app().plans().items(task_id).await?;
-    let ended = plan.steps.iter().filter(|step| matches!(step.status, PlanStepStatus::Completed | PlanStepStatus::Skipped));
+    let ended =
+        plan.steps.iter().filter(|step| matches!(step.status, PlanStepStatus::Completed | PlanStepStatus::Skipped));
     let (ended, all) = (ended.count(), plan.steps.len());
     let number = row.number.map_or_else(String::new, |number| format!(" of task {number}"));
     let title = format!("Plan{number}");

@@ -23,7 +23,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
             let text = visit.app().rules().text_of_version(number).await?;
             (RulesDraft { base: overview.fingerprint, text }, format!(" with the text of version {number}"))
         }
-        (draft, _) => (visit.state().drafts.rules.find(visit.session(), draft).map_err(anyhow::Error::from)?, String::new()),
+        (draft, _) => {
+            (visit.state().drafts.rules.find(visit.session(), draft).map_err(anyhow::Error::from)?, String::new())
+        }
     };
     let body = html! {
         p.crumbs { a href="/rules" { "Rules" } }
