@@ -36,8 +36,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
                     li {
                         a.row href={ "/chat/" (row.conversation) "#end" } {
                             span.what { (shown_short(beginning, 100)) }
-                            span.tag { (row.profile) }
-                            span.muted { (format_timestamp(row.updated_at, zone)) }
+                            span.about {
+                                span { (format_timestamp(row.updated_at, zone)) }
+                                span { (row.profile) " profile" }
+                            }
                         }
                     }
                 }

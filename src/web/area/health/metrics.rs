@@ -85,7 +85,7 @@ fn write_metrics(status: &Status) -> String {
     text.add_one(
         "runs_set_aside",
         "Runs that wait for a limit, a grace or the end of a pause.",
-        status.set_aside.iter().map(|group| group.steps as f64).sum(),
+        status.set_aside.iter().map(|group| group.steps).sum::<u64>() as f64,
     );
     text.add_one("runs_left_behind", "Runs that are due and that nobody works on.", status.left_behind as f64);
     text.add_one("paused", "Whether all effects are paused.", flag(status.paused));

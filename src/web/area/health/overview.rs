@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::{
     app::{AccountStatus, CostReport, Status},
-    model::{AccountMode, MailState},
+    model::{AccountMode, MailState, MailboxKind},
     web::{
         area::Area,
         page::{Answer, Failure, Visit, shown, shown_short},
@@ -48,7 +48,10 @@ fn accounts_table(status: &Status, zone: Tz) -> Markup {
                     th scope="col" { "Account" } th scope="col" { "Mode" } th scope="col" { "Last poll" } th.number scope="col" { "Lag" }
                     th.number scope="col" { "Mails" } th.number scope="col" { "Gap" } th.number scope="col" { "Unaccounted" }
                 } }
-                tbody { @for account in &status.accounts { (account_row(account, zone)) } }
+                // The account of typed tasks is no mailbox.
+                tbody {
+                    @for account in status.accounts.iter().filter(|account| account.kind != MailboxKind::Local) { (account_row(account, zone)) }
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 26.0;
 
-/// Returns the curve and its table. A day without tasks has no point.
+/// Returns the curve and its table. A day without tasks has no point and no line.
 pub(super) fn agreement_curve(days: &[AgreementDay]) -> Markup {
     if days.iter().all(|day| day.tasks == 0) {
         return html! { p.muted { "No mail has opened a task in the last " (days.len()) " days." } };
@@ -38,7 +38,7 @@ pub(super) fn agreement_curve(days: &[AgreementDay]) -> Markup {
                         th.number scope="col" { "Share" }
                     } }
                     tbody {
-                        @for day in days.iter().rev() {
+                        @for day in days.iter().rev().filter(|day| day.tasks > 0) {
                             tr {
                                 th scope="row" { (day.date) }
                                 td.number { (day.tasks) }
@@ -108,7 +108,7 @@ mod tests {
         // A quarter is three quarters down, all is at the top; the day without tasks has no point.
         assert!(page.contains(r#"points="44.0,133.5 708.0,12.0""#), "{page}");
         assert_eq!(page.matches("<circle").count(), 2);
-        for figure in ["25 %", "100 %", "–", "Of 6 tasks in 3 days you let the first priority of 3 stand: 50 %."] {
+        for figure in ["25 %", "100 %", "Of 6 tasks in 3 days you let the first priority of 3 stand: 50 %."] {
             assert!(page.contains(figure), "{figure}");
         }
         assert!(agreement_curve(&[day("2026-11-16", 0, 0)]).into_string().contains("No mail has opened a task"));

@@ -39,9 +39,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
 fn line(plan: &PlanRow, number: Option<i64>) -> Markup {
     html! {
         a.row href={ "/plans/" (plan.task_id) } {
-            span.tag { (plan.status.as_str().replace('_', " ")) }
             span.what { (shown_short(&plan.original_request, 160)) }
-            @if let Some(number) = number { span.muted { "task " (number) } }
+            span.about {
+                span { (plan.status.as_str().replace('_', " ")) }
+                @if let Some(number) = number { span { "task " (number) } }
+            }
         }
     }
 }
