@@ -41,7 +41,8 @@ pub use plans::{AttachedFile, PlanUseCases, PreparedRequest};
 pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
 pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{
-    DiffLine, RuleHits, RulesOverview, RulesSaveOutcome, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport,
+    DiffLine, RuleHits, RulesCopy, RulesOverview, RulesSaveOutcome, RulesUseCases, RulesVersionDetail, WhatIfChange,
+    WhatIfReport,
 };
 pub use runs::{RunDetail, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};

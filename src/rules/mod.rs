@@ -32,7 +32,7 @@ pub use grammar::{
 };
 pub use last_good::{BrokenRules, FallbackOrigin};
 pub use ranking::{
-    listing::{ListedEffect, ListedRule},
+    listing::{ListedEffect, ListedRule, RulesListing},
     smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange},
     trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace},
 };

@@ -19,15 +19,15 @@ use crate::{
 const MOST_DRAFTS: usize = 32;
 
 /// Drafts of one kind, each for the session that made it.
-pub(in crate::web) struct Drafts<T>(Mutex<VecDeque<(String, Session, T)>>);
+pub(in crate::web) struct PageDrafts<T>(Mutex<VecDeque<(String, Session, T)>>);
 
-impl<T> Default for Drafts<T> {
+impl<T> Default for PageDrafts<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Clone> Drafts<T> {
+impl<T: Clone> PageDrafts<T> {
     /// Keeps a draft. Returns the name under which its page is found.
     pub(in crate::web) fn keep(&self, session: &Session, draft: T) -> io::Result<String> {
         let name = hex(&random_bytes::<12>()?);
@@ -78,7 +78,7 @@ pub(in crate::web) struct AnswersDraft {
 /// All drafts of the page.
 #[derive(Default)]
 pub(in crate::web) struct DraftStore {
-    pub(in crate::web) rules: Drafts<RulesDraft>,
-    pub(in crate::web) plans: Drafts<PreparedRequest>,
-    pub(in crate::web) answers: Drafts<AnswersDraft>,
+    pub(in crate::web) rules: PageDrafts<RulesDraft>,
+    pub(in crate::web) plans: PageDrafts<PreparedRequest>,
+    pub(in crate::web) answers: PageDrafts<AnswersDraft>,
 }

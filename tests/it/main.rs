@@ -126,6 +126,7 @@ mod tampering;
 mod task_context;
 mod terminal;
 mod terminal_config;
+mod terminal_init;
 mod terminal_letters;
 mod times;
 mod transport;

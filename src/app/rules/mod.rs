@@ -1,8 +1,8 @@
 //! The use cases of the rules files: loading, versions, proposals, and what a change would do. A broken file never
 //! takes effect, and nothing outside the marker lines of the learned part is ever changed.
 
+mod copy;
 pub(in crate::app) mod diff;
-mod edit;
 mod overview;
 mod proposals;
 pub(in crate::app) mod rewrite;
@@ -10,8 +10,8 @@ pub(in crate::app) mod rules_files;
 mod version;
 mod what_if;
 
+pub use copy::{RulesCopy, RulesSaveOutcome};
 pub use diff::DiffLine;
-pub use edit::RulesSaveOutcome;
 pub use overview::{RuleHits, RulesOverview};
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};

@@ -70,9 +70,10 @@ impl RulesUseCases<'_> {
         Ok(diff_files((&before.rules, &before.guidelines), (&row.rules, &row.guidelines)))
     }
 
-    /// Returns the lines by which an edited copy of the rules differs from the file.
-    pub fn diff_of_copy(self, text: &str) -> anyhow::Result<Vec<DiffLine>> {
-        Ok(diff_lines(&self.read_files_or_no_rules()?.rules, text))
+    /// Returns the text of the rules as it was in a version.
+    pub async fn text_of_version(self, version: i64) -> anyhow::Result<String> {
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
+        Ok(find_version(&rows, version)?.rules.clone())
     }
 
     /// Restores the learned part of a version, or of the one before the current one. What a person wrote outside the
@@ -149,7 +150,7 @@ fn compose_files(was: &RulesFiles, target: &RulesVersionRow) -> RulesFiles {
 }
 
 /// Returns the version with this number.
-pub(super) fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
+fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
     let found = rows.iter().find(|row| row.version == number);
     Ok(found.ok_or_else(|| NotFound(format!("there is no version {number}; `adjutant rules history` shows them")))?)
 }

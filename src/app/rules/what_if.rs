@@ -47,13 +47,8 @@ impl RulesUseCases<'_> {
         self.compare(RuleSet::parse(&name, &text)?).await
     }
 
-    /// Ranks all past tasks by an edited copy of the file and by the rules in force. Nothing is stored. Fails with the
-    /// place and what was expected when the copy is broken.
-    pub async fn what_if_copy(self, text: &str) -> anyhow::Result<WhatIfReport> {
-        self.compare(self.check_copy(text)?).await
-    }
-
-    async fn compare(self, new: RuleSet) -> anyhow::Result<WhatIfReport> {
+    /// Ranks all past tasks by these rules and by those in force.
+    pub(super) async fn compare(self, new: RuleSet) -> anyhow::Result<WhatIfReport> {
         let old = self.load().rules;
         let now = self.app.clock.now();
         let past = self.app.store.read(|reader| reader.nightly().past_tasks(None)).await?;

@@ -32,11 +32,21 @@ pub enum ListedEffect {
     OpensTask(bool),
 }
 
+/// A rule set as a list, and what matches in it.
+#[derive(Debug, Clone, Copy)]
+pub struct RulesListing<'a>(&'a RuleSet);
+
 impl RuleSet {
+    pub fn listing(&self) -> RulesListing<'_> {
+        RulesListing(self)
+    }
+}
+
+impl<'a> RulesListing<'a> {
     /// Returns all rules: those on levels in the order of the file, then those that only act on mail, then the learned
     /// ones on what is a task.
-    pub fn listed(&self) -> Vec<ListedRule> {
-        let levels = self.rules.iter().map(|rule| {
+    pub fn rules(self) -> Vec<ListedRule> {
+        let levels = self.0.rules.iter().map(|rule| {
             let (level, stop) = (rule.outcome.level, rule.outcome.stop);
             let effect = match rule.outcome.kind {
                 SetOrCap::Set => ListedEffect::Set { level, lock: rule.outcome.lock, stop },
@@ -45,14 +55,14 @@ impl RuleSet {
             let (name, why) = (rule.name.clone(), rule.why.clone());
             ListedRule { name, why, learned: rule.learned, line: Some(rule.at.line), effect }
         });
-        let acts = self.only_acting().map(|rule| ListedRule {
+        let acts = self.0.only_acting().map(|rule| ListedRule {
             name: rule.name.clone(),
             why: String::new(),
             learned: false,
             line: None,
             effect: ListedEffect::Act(rule.acts.clone()),
         });
-        let tasks = self.task_rules.iter().map(|rule| ListedRule {
+        let tasks = self.0.task_rules.iter().map(|rule| ListedRule {
             name: rule.name.clone(),
             why: rule.why.clone(),
             learned: true,
@@ -63,23 +73,24 @@ impl RuleSet {
     }
 
     /// Returns the names of the rules on levels that match these facts and count for them.
-    pub fn matching_level_rules(&self, facts: &Facts, now: Instant) -> Vec<&str> {
+    pub fn match_levels(self, facts: &Facts, now: Instant) -> Vec<&'a str> {
         let view = FactsView::new(facts, now);
-        let matching = self.rules.iter().filter(|rule| rule.passes_sender_check(facts) && rule.condition.holds(&view));
+        let matching =
+            self.0.rules.iter().filter(|rule| rule.passes_sender_check(facts) && rule.condition.holds(&view));
         matching.map(|rule| rule.name.as_str()).collect()
     }
 
     /// Returns the names of the rules on mail that match these facts: those that act, and those on what is a task.
-    pub fn matching_mail_rules(&self, facts: &Facts, now: Instant) -> Vec<&str> {
+    pub fn match_mail(self, facts: &Facts, now: Instant) -> Vec<&'a str> {
         let view = FactsView::new(facts, now);
         let counts = |uses_sender: bool| facts.sender_verified || !uses_sender;
-        let acting = self.act_rules.iter().filter(|rule| counts(rule.uses_sender) && rule.condition.holds(&view));
-        let tasks = self.task_rules.iter().filter(|rule| rule.matches(facts, &view));
+        let acting = self.0.act_rules.iter().filter(|rule| counts(rule.uses_sender) && rule.condition.holds(&view));
+        let tasks = self.0.task_rules.iter().filter(|rule| rule.matches(facts, &view));
         acting.map(|rule| rule.name.as_str()).chain(tasks.map(|rule| rule.name.as_str())).collect()
     }
 
     /// Returns the level of facts that no rule matches.
-    pub fn default_level(&self) -> Priority {
-        self.default
+    pub fn default_level(self) -> Priority {
+        self.0.default
     }
 }

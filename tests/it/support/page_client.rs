@@ -170,17 +170,19 @@ impl PageAnswer {
         inputs.map(|input| (part(input, "name").unwrap(), part(input, "value").unwrap())).collect()
     }
 
-    /// Returns the text of the page without its markup.
+    /// Returns the text of the page without its markup. What stands in blocks of their own is apart.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        let mut is_markup = false;
-        for c in self.body.chars() {
-            match c {
-                '<' => is_markup = true,
-                '>' => is_markup = false,
-                c if !is_markup => text.push(c),
-                _ => {}
+        const INLINE: [&str; 9] = ["a", "bdi", "code", "del", "em", "ins", "span", "strong", "time"];
+        let mut parts = self.body.split('<');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (tag, after) = part.split_once('>').unwrap_or((part, ""));
+            let name =
+                tag.trim_start_matches('/').split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            if !INLINE.contains(&name) {
+                text.push(' ');
             }
+            text.push_str(after);
         }
         let text = text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
         text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -10,7 +10,7 @@ use crate::{
         area::Area,
         page::{Answer, Failure, Visit, shown, shown_short},
     },
-    wording::description::format_timestamp,
+    wording::description::{format_moment, format_timestamp},
 };
 
 /// Shows how the program is doing.
@@ -24,7 +24,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             p.warning { "You are looking at sample mails. " a href="/start" { "Set up your own mailbox" } }
         }
         div #health data-live="" {
-            p.muted { "As of " (format_timestamp(status.at, zone)) ". " a href="/health/doctor" { "Check everything, as doctor does" } }
+            p.muted { "As of " (format_moment(status.at, zone)) ". " a href="/health/doctor" { "Check everything, as doctor does" } }
             @for broken in status.rules_broken.iter().chain(&status.policy_broken) { p.warning { (shown(broken)) } }
             h2 { "Accounts" }
             (accounts_table(&status, zone))

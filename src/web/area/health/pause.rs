@@ -14,6 +14,6 @@ pub(super) async fn resume(change: Change) -> Answer {
 
 async fn set(change: &Change, on: bool, done: &str) -> Answer {
     let outcome = change.visit.app().effects().set_paused(on).await.map(|()| Note::done(done));
-    change.visit.state().status.forget().await;
+    change.visit.state().status.forget();
     change.visit.redirect_after("/health", outcome)
 }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The corrections that edits come from, by their numbers.
-type Evidence = HashMap<i64, EvidenceRow>;
+type EvidenceByNumber = HashMap<i64, EvidenceRow>;
 
 /// Shows a night.
 pub(super) async fn show(visit: Visit, Path(date): Path<String>) -> Answer {
@@ -37,7 +37,7 @@ pub(super) async fn show(visit: Visit, Path(date): Path<String>) -> Answer {
     ];
     let numbers =
         parts.iter().flat_map(|(.., edits)| edits.iter().flat_map(|tested| tested.evidence.clone())).collect();
-    let evidence: Evidence =
+    let evidence: EvidenceByNumber =
         nightly.evidence(numbers).await?.into_iter().map(|row| (row.correction.correction, row)).collect();
     let zone = visit.app().config.me.time_zone;
     let is_quiet = parts.iter().all(|(.., edits)| edits.is_empty());
@@ -71,7 +71,7 @@ pub(super) async fn show(visit: Visit, Path(date): Path<String>) -> Answer {
     visit.page(Area::Nights, &title, &body).await
 }
 
-fn tested_edit(visit: &Visit, tested: &TestedEdit, evidence: &Evidence) -> Markup {
+fn tested_edit(visit: &Visit, tested: &TestedEdit, evidence: &EvidenceByNumber) -> Markup {
     html! {
         strong { (shown(&tested.words)) }
         p.muted { "Because " (shown(tested.edit.why())) ". Tested: " (tested.trial.to_string()) "." }

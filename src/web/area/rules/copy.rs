@@ -68,7 +68,7 @@ pub(super) async fn save(Path(name): Path<String>, change: Change) -> Answer {
     if change.form.seen() != draft_digest(&draft) {
         return Err(Failure::Outdated);
     }
-    let saved = change.visit.app().rules().save_copy(&draft.base, &draft.text).await?;
+    let saved = change.visit.app().rules().copy(&draft.text).save(&draft.base).await?;
     match saved {
         RulesSaveOutcome::Saved(version) => {
             drop(drafts.take(change.visit.session(), &name));

@@ -65,7 +65,7 @@ pub(super) fn escape_lines(text: &str) -> String {
 
 fn hits_table(overview: &RulesOverview) -> Markup {
     let RulesOverview { tasks, mails, default_decided, .. } = overview;
-    let default = overview.current.rules.default_level();
+    let default = overview.current.rules.listing().default_level();
     html! {
         div.scroll role="region" aria-label="Rules in force" tabindex="0" {
             table {

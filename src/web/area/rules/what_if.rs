@@ -30,10 +30,10 @@ pub(super) fn draft_digest(draft: &RulesDraft) -> String {
 /// Shows what a draft would change.
 pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
     let draft = visit.state().drafts.rules.find(visit.session(), &name).map_err(anyhow::Error::from)?;
-    let rules = visit.app().rules();
-    let diff = rules.diff_of_copy(&draft.text)?;
-    let outcome = match rules.check_copy(&draft.text) {
-        Ok(_) => Ok(rules.what_if_copy(&draft.text).await?),
+    let copy = visit.app().rules().copy(&draft.text);
+    let diff = copy.diff()?;
+    let outcome = match copy.check() {
+        Ok(_) => Ok(copy.what_if().await?),
         Err(error) => Err(error),
     };
     let body = html! {
