@@ -35,48 +35,69 @@ pub(super) async fn show(visit: Visit) -> Answer {
 }
 
 fn fields(answers: &FirstAnswers, found: &[FoundMailbox]) -> Markup {
-    let field = |name: &str, label: &str, value: &str, hint: &str, more: &str| {
-        html! {
-            p.field {
-                label for=(name) { (label) }
-                input type="text" id=(name) name=(name) value=(value) dir="auto" autocomplete=(more) aria-describedby={ (name) "-hint" };
-                span.muted id={ (name) "-hint" } { (hint) }
-            }
-        }
-    };
-    let (follow, look): (Vec<&FoundMailbox>, Vec<&FoundMailbox>) =
-        found.iter().partition(|mailbox| mailbox.format == MailboxFormat::Maildir);
     html! {
         (field("name", "Your name", &answers.name, "as you sign", "name"))
         (field("addresses", "Your mail addresses", &answers.addresses, "separated by commas, the first is written from", "email"))
         (field("time_zone", "Time zone", &answers.time_zone, "such as Europe/Berlin", "off"))
         (field("working_hours", "Working hours", &answers.working_hours, "such as 09:00-17:00", "off"))
+        (mailbox_fields(answers, found))
+        p.actions { button.primary type="submit" { "Look at the last week" } }
+    }
+}
+
+fn field(name: &str, label: &str, value: &str, hint: &str, completion: &str) -> Markup {
+    html! {
+        p.field {
+            label for=(name) { (label) }
+            input type="text" id=(name) name=(name) value=(value) dir="auto" autocomplete=(completion) aria-describedby={ (name) "-hint" };
+            span.muted id={ (name) "-hint" } { (hint) }
+        }
+    }
+}
+
+/// Returns the choice among the mailboxes that were found, and the field for another one.
+fn mailbox_fields(answers: &FirstAnswers, found: &[FoundMailbox]) -> Markup {
+    let (follow, look): (Vec<&FoundMailbox>, Vec<&FoundMailbox>) =
+        found.iter().partition(|mailbox| mailbox.format == MailboxFormat::Maildir);
+    let paths: Vec<String> = follow.iter().map(|mailbox| mailbox.path.display().to_string()).collect();
+    let is_found = paths.contains(&answers.mailbox);
+    let typed = if is_found { "" } else { answers.mailbox.as_str() };
+    html! {
         fieldset {
             legend { "Mailbox" }
-            @for (nth, mailbox) in follow.iter().enumerate() {
-                @let path = mailbox.path.display().to_string();
+            @for (nth, (path, mailbox)) in paths.iter().zip(&follow).enumerate() {
                 p {
-                    input type="radio" name="found" id={ "found-" (nth) } value=(path) checked[path == answers.mailbox];
-                    " " label for={ "found-" (nth) } { (shown(&path)) }
+                    input type="radio" name="found" id={ "found-" (nth) } value=(path) checked[*path == answers.mailbox];
+                    " " label for={ "found-" (nth) } { (shown(path)) }
                     " " span.muted { (mailbox.mails) " mails in the inbox" }
                 }
             }
-            p {
-                input type="radio" name="found" id="found-other" value="" checked[!follow.iter().any(|mailbox| mailbox.path.display().to_string() == answers.mailbox)];
-                " " label for="found-other" { "This one, or none when empty:" }
-            }
-            (field("mailbox", "Path of a Maildir", if follow.iter().any(|mailbox| mailbox.path.display().to_string() == answers.mailbox) { "" } else { &answers.mailbox }, "a folder with new/ and cur/ in it; ~ is your home", "off"))
-            (field("account", "Name of the account", &answers.account, "letters, digits, - _ . ; “mail” when empty", "off"))
-            @if !look.is_empty() {
-                details {
-                    summary { "Files with mail were found too" }
-                    p.muted { "A file is not followed, because mail programs rewrite it. Its mail can be imported once:" }
-                    ul { @for mailbox in &look { li { code { "adjutant import " (mailbox.path.display()) } " " span.muted { (mailbox.bytes / 1024) " KB" } } } }
+            @if !paths.is_empty() {
+                p {
+                    input type="radio" name="found" id="found-other" value="" checked[!is_found];
+                    " " label for="found-other" { "the one below, or none" }
                 }
             }
+            (field("mailbox", "Path of a Maildir", typed, "a folder with new/ and cur/ in it; ~ is your home; empty for none", "off"))
+            (field("account", "Name of the account", &answers.account, "letters, digits, - _ . ; “mail” when empty", "off"))
+            @if !look.is_empty() { (files_with_mail(&look)) }
             p.muted { "A Gmail account is set up with " code { "adjutant auth gmail" } "; docs/gmail.md says how." }
         }
-        p.actions { button.primary type="submit" { "Look at the last week" } }
+    }
+}
+
+/// Lists the mailboxes that cannot be followed.
+fn files_with_mail(files: &[&FoundMailbox]) -> Markup {
+    html! {
+        details {
+            summary { "Files with mail were found too" }
+            p.muted { "A file is not followed, because mail programs rewrite it. Its mail can be imported once:" }
+            ul {
+                @for file in files {
+                    li { code { "adjutant import " (shown(&file.path.display().to_string())) } " " span.muted { (file.bytes / 1024) " KB" } }
+                }
+            }
+        }
     }
 }
 
