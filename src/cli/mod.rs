@@ -22,7 +22,6 @@ mod runs;
 mod search;
 mod table;
 mod tasks;
-mod wrapping;
 
 use std::{
     io::{self, IsTerminal as _},
