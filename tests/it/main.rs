@@ -116,6 +116,8 @@ mod rules_file;
 mod rules_kept;
 mod samples;
 mod schema;
+mod script_hostile;
+mod script_sandbox;
 mod search;
 mod second_thoughts;
 mod sending;
