@@ -39,6 +39,7 @@ pub mod witness;
 // the night, and the questions
 pub mod assistant;
 pub mod nightly;
+pub mod team;
 
 // running it
 pub mod app;
