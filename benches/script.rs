@@ -33,7 +33,9 @@ impl Host for Tasks {
 fn main() -> anyhow::Result<()> {
     let mut table = Table::new("script")?;
     let sandbox = Sandbox::of_program(PathBuf::from(env!("CARGO_BIN_EXE_adjutant")), Limits::default());
-    for (name, script) in [("a script of one expression, with its process", "6 * 7"), ("one that asks ten times", USUAL)] {
+    for (name, script) in
+        [("a script of one expression, with its process", "6 * 7"), ("one that asks ten times", USUAL)]
+    {
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
             let watch = Stopwatch::now();

@@ -46,3 +46,4 @@ pub mod app;
 pub mod cli;
 pub mod daemon;
 pub mod mcp;
+pub mod tui;

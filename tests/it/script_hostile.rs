@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use script_sandbox::{ErrorKind, Host, HostError, Limits, NoHost, Outcome, Stop};
+use script_sandbox::{ErrorKind, Host, HostError, Limits, NoHost, Outcome, ScriptError, Stop};
 use serde_json::{Value, json};
 
 use crate::script_sandbox::sandbox;
@@ -29,6 +29,16 @@ enum End {
 }
 use End::{Value as Gives, With};
 
+impl End {
+    fn includes(&self, outcome: &Outcome) -> bool {
+        match (self, &outcome.result) {
+            (With(kinds), Err(error)) => kinds.contains(&error.kind),
+            (Gives(value), Ok(result)) => *result == value(),
+            _ => false,
+        }
+    }
+}
+
 const LOOPS: &[(&str, End)] = &[
     ("while (true) {}", With(&[Timeout])),
     ("for (;;) { try { for (;;) {} } finally { continue } }", With(&[Timeout])),
@@ -42,7 +52,10 @@ const LOOPS: &[(&str, End)] = &[
     ("await { then() {} }", With(&[PromisePending])),
     ("await { then(done) { done(this) } }", With(&[Timeout])),
     ("[...(function* () { for (;;) yield 1 })()]", With(&[Timeout, MemoryExceeded])),
-    ("for await (const x of { [Symbol.asyncIterator]: () => ({ next: () => ({ done: false }) }) }) ;", With(&[Timeout])),
+    (
+        "for await (const x of { [Symbol.asyncIterator]: () => ({ next: () => ({ done: false }) }) }) ;",
+        With(&[Timeout]),
+    ),
     ("const m = new Map([[0, 0]]); for (const [k] of m) { m.delete(k); m.set(k + 1, 0) }", With(&[Timeout])),
     ("[...Array(1000).keys()].sort(() => { for (;;) {} })", With(&[Timeout])),
     ("'x'.replace(/x/, () => { for (;;) {} })", With(&[Timeout])),
@@ -65,7 +78,10 @@ const MEMORY: &[(&str, End)] = &[
     ("let s = 'a'; for (;;) s += s", With(&[MemoryExceeded, RuntimeError])),
     ("const a = []; for (;;) a.push(new Array(1000).fill(7))", With(&[MemoryExceeded])),
     ("const a = []; for (;;) a.push(new Uint8Array(1 << 20))", With(&[MemoryExceeded, RuntimeError])),
-    ("const a = []; for (;;) { try { for (;;) a.push(Array(99).fill({})) } catch { } }", With(&[Timeout, MemoryExceeded])),
+    (
+        "const a = []; for (;;) { try { for (;;) a.push(Array(99).fill({})) } catch { } }",
+        With(&[Timeout, MemoryExceeded]),
+    ),
     ("new ArrayBuffer(2 ** 40)", With(&[MemoryExceeded, RuntimeError])),
     ("'a'.repeat(2 ** 30 - 1)", With(&[MemoryExceeded, RuntimeError])),
     ("'x'.padEnd(2 ** 29)", With(&[MemoryExceeded, RuntimeError])),
@@ -106,8 +122,14 @@ const TRICKS: &[(&str, End)] = &[
     ("new Proxy([], { get: (t, key) => key === 'length' ? 2 ** 53 - 1 : 1 })", With(&[Timeout, MemoryExceeded])),
     ("new Proxy({}, { getPrototypeOf() { for (;;) {} } }) instanceof Object", With(&[Timeout])),
     ("throw { toJSON() { for (;;) {} } }", With(&[Timeout])),
-    ("const e = new Error('x'); Object.defineProperty(e, 'message', { get() { for (;;) {} } }); throw e", With(&[Timeout])),
-    ("const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { throw e } }); throw e", With(&[RuntimeError])),
+    (
+        "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { for (;;) {} } }); throw e",
+        With(&[Timeout]),
+    ),
+    (
+        "const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { throw e } }); throw e",
+        With(&[RuntimeError]),
+    ),
     ("throw new (class extends Error { get name() { throw this } })('deep')", With(&[RuntimeError])),
     ("Error.prepareStackTrace = () => { for (;;) {} }; throw new Error('x')", With(&[Timeout])),
     ("throw undefined", With(&[RuntimeError])),
@@ -166,13 +188,14 @@ fn check(scripts: &'static [(&'static str, End)]) {
     let wrong = Mutex::new(Vec::new());
     let work = || {
         while let Some((script, end)) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = sandbox(DEADLINE).run(script, &mut Echo, &Stop::default());
-            let is_expected = match (end, &outcome.result) {
-                (With(kinds), Err(error)) => kinds.contains(&error.kind),
-                (Gives(value), Ok(result)) => *result == value(),
-                _ => false,
-            };
-            if !is_expected || !is_bounded(&outcome) {
+            let mut outcome = sandbox(DEADLINE).run(script, &mut Echo, &Stop::default());
+            let was_bounded = is_bounded(&outcome);
+            let is_late = |error: &ScriptError| error.kind == Timeout;
+            if outcome.result.as_ref().is_err_and(is_late) && !end.includes(&outcome) {
+                // It was stopped, but by a machine that is busy: what it does is seen with more time.
+                outcome = sandbox(DEADLINE * 20).run(script, &mut Echo, &Stop::default());
+            }
+            if !end.includes(&outcome) || !was_bounded {
                 wrong.lock().unwrap().push(format!("{script}\n    {:?} in {:?}", outcome.result, outcome.elapsed));
             }
         }
@@ -243,7 +266,7 @@ fn thirty_seconds_are_thirty_seconds() {
     let outcome = sandbox(Limits::default().deadline).run("let n = 0;\nfor (;;) n++;", &mut NoHost, &Stop::default());
     let error = outcome.result.unwrap_err();
     assert_eq!((error.kind, error.line), (Timeout, None));
-    assert_eq!(error.message, "the script ran longer than 30 seconds and was stopped");
+    assert_eq!(error.message, "the script ran longer than 30s and was stopped");
     let took = began.elapsed();
     assert!((Duration::from_secs(30)..Duration::from_secs(30) + TOLERANCE).contains(&took), "{took:?}");
 }

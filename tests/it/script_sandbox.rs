@@ -64,7 +64,10 @@ fn the_result_is_the_last_expression_or_what_return_gives() {
     assert_eq!(value("() => 1"), Value::Null);
     assert_eq!(value("new Date(0)"), json!("1970-01-01T00:00:00.000Z"));
     assert_eq!(value("new Date(0).getTimezoneOffset()"), json!(0));
-    assert_eq!(value("({ half: '\\ud83d', whole: '😀', n: 1e21 })"), json!({ "half": "\u{fffd}", "whole": "😀", "n": 1e21 }));
+    assert_eq!(
+        value("({ half: '\\ud83d', whole: '😀', n: 1e21 })"),
+        json!({ "half": "\u{fffd}", "whole": "😀", "n": 1e21 })
+    );
 }
 
 #[test]
@@ -154,7 +157,8 @@ fn the_process_has_no_environment_no_files_and_hard_limits() {
         let process = only_child();
         assert_eq!(fs::read(process.join("environ")).unwrap(), b"");
         assert_eq!(fs::read_link(process.join("cwd")).unwrap(), PathBuf::from("/"));
-        let mut open: Vec<_> = fs::read_dir(process.join("fd")).unwrap().map(|file| file.unwrap().file_name()).collect();
+        let mut open: Vec<_> =
+            fs::read_dir(process.join("fd")).unwrap().map(|file| file.unwrap().file_name()).collect();
         open.sort();
         assert_eq!(open, ["0", "1", "2"]);
         assert_eq!(fs::read_link(process.join("fd/2")).unwrap(), PathBuf::from("/dev/null"));
@@ -163,9 +167,13 @@ fn the_process_has_no_environment_no_files_and_hard_limits() {
         Ok(Value::Null)
     });
     sandbox(PATIENCE).run("ask()", &mut host, &Stop::default()).result.unwrap();
-    for (name, most) in
-        [("Max open files", 3), ("Max processes", 0), ("Max file size", 0), ("Max core file size", 0), ("Max cpu time", 61)]
-    {
+    for (name, most) in [
+        ("Max open files", 3),
+        ("Max processes", 0),
+        ("Max file size", 0),
+        ("Max core file size", 0),
+        ("Max cpu time", 61),
+    ] {
         let line = seen.lines().find(|line| line.starts_with(name)).unwrap();
         let hard: u64 = line[name.len()..].split_whitespace().nth(1).unwrap().parse().unwrap();
         assert_eq!(hard, most, "{line}");

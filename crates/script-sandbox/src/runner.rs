@@ -158,13 +158,7 @@ impl Sandbox {
         serde_json::from_slice(&line).map_err(|_| Broken::Misbehaved("it sent what is no message"))
     }
 
-    fn ask(
-        &self,
-        host: &mut dyn Host,
-        functions: &[String],
-        name: &str,
-        arguments: &str,
-    ) -> Result<Value, HostError> {
+    fn ask(&self, host: &mut dyn Host, functions: &[String], name: &str, arguments: &str) -> Result<Value, HostError> {
         if !functions.iter().any(|function| function == name) {
             return Err(HostError::new("not_found", format!("there is no function {name}")));
         }
@@ -199,7 +193,7 @@ impl Sandbox {
 
 impl Limits {
     pub(crate) fn timeout(&self) -> ScriptError {
-        let message = format!("the script ran longer than {} seconds and was stopped", self.deadline.as_secs_f64());
+        let message = format!("the script ran longer than {:?} and was stopped", self.deadline);
         ScriptError::new(ErrorKind::Timeout, message)
     }
 }

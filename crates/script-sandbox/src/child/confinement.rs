@@ -57,7 +57,10 @@ fn close_inherited_files() -> io::Result<()> {
     Ok(())
 }
 
-#[allow(unsafe_code, reason = "an inherited file has no owner in this process, and the standard library cannot close it")]
+#[allow(
+    unsafe_code,
+    reason = "an inherited file has no owner in this process, and the standard library cannot close it"
+)]
 fn close(number: RawFd) {
     // SAFETY: the number is open. This is the only thread, and has opened nothing itself: nobody will use the number.
     unsafe { rustix::io::close(number) };

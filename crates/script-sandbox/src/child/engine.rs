@@ -102,7 +102,8 @@ fn run_script(ctx: &Ctx<'_>, shared: &Rc<Shared>, script: &str, functions: &[Str
     }
     let completion = await_promise(ctx, shared, &compile(ctx, script)?)?;
     // The interpreter wraps the value, so that the value may be a promise itself.
-    let value: Value<'_> = completion.get::<Object<'_>>().and_then(|wrapped| wrapped.get("value")).map_err(described)?;
+    let value: Value<'_> =
+        completion.get::<Object<'_>>().and_then(|wrapped| wrapped.get("value")).map_err(described)?;
     let value = match value.as_promise() {
         Some(promise) => await_promise(ctx, shared, promise)?,
         None => value,
@@ -113,7 +114,8 @@ fn run_script(ctx: &Ctx<'_>, shared: &Rc<Shared>, script: &str, functions: &[Str
     };
     let (length, limit) = (json.len(), shared.limits.result_bytes);
     if length > limit {
-        let message = format!("the result has {length} bytes; at most {limit} are returned. Return fewer rows or fields");
+        let message =
+            format!("the result has {length} bytes; at most {limit} are returned. Return fewer rows or fields");
         return Err(ScriptError::new(ErrorKind::TooLarge, message));
     }
     Ok(json)
@@ -142,11 +144,7 @@ fn compile<'js>(ctx: &Ctx<'js>, script: &str) -> Result<Promise<'js>, ScriptErro
 }
 
 /// Runs what is pending until the promise is settled, and returns its value.
-fn await_promise<'js>(
-    ctx: &Ctx<'js>,
-    shared: &Shared,
-    promise: &Promise<'js>,
-) -> Result<Value<'js>, ScriptError> {
+fn await_promise<'js>(ctx: &Ctx<'js>, shared: &Shared, promise: &Promise<'js>) -> Result<Value<'js>, ScriptError> {
     loop {
         if shared.is_out_of_time.get() {
             return Err(shared.limits.timeout());
@@ -227,9 +225,7 @@ impl Shared {
         let reply = asked.and_then(|()| self.channel.borrow_mut().read::<Reply>());
         match reply {
             Ok(Reply::Value(value)) => ctx.json_parse(value.to_string()),
-            Ok(Reply::Refused(refusal)) => {
-                Err(throw(ctx, &refusal.code, &format!("{function}: {}", refusal.message)))
-            }
+            Ok(Reply::Refused(refusal)) => Err(throw(ctx, &refusal.code, &format!("{function}: {}", refusal.message))),
             Err(_) => Err(throw(ctx, "unavailable", &format!("{function}: nobody answers"))),
         }
     }
