@@ -47,3 +47,5 @@ pub mod cli;
 pub mod daemon;
 pub mod mcp;
 pub mod tui;
+pub mod web;
+pub mod wording;

@@ -9,7 +9,6 @@ use super::{
         printer::escape_and_truncate,
     },
     meeting::meeting_lines,
-    wording::{describe_expiry, describe_kind, describe_recipient},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -17,6 +16,7 @@ use crate::{
     model::{Instant, ItemKind, ItemRow, ItemState, OutboxState, action::ComposedMessage},
     plain_text::wrapping,
     source::CalendarEvent,
+    wording::item::{describe_expiry, describe_kind, describe_recipient},
 };
 
 /// The width of the labels in front of the fields.
