@@ -56,6 +56,7 @@ use crate::{
     config::{Config, Home},
     memory::Memory,
     model::{Actor, ClientName, UserId},
+    rules::ParsedRulesCache,
     store::Store,
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
@@ -85,6 +86,7 @@ pub struct App {
     nightly_lock: Arc<tokio::sync::Mutex<()>>,
     /// Tells the process that the configuration was changed and is to be read again.
     restart: Arc<tokio::sync::Notify>,
+    parsed_rules: Arc<ParsedRulesCache>,
 }
 
 impl App {
@@ -105,6 +107,7 @@ impl App {
             open_files,
             nightly_lock: Arc::default(),
             restart: Arc::default(),
+            parsed_rules: Arc::default(),
         };
         app.accounts().sync_configured().await?;
         app.attach_witness().await?;
