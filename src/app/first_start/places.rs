@@ -14,8 +14,8 @@ use crate::{config::Surroundings, regular_file};
 const MOST_FOUND: usize = 40;
 /// The most entries of one folder that are looked at.
 const MOST_ENTRIES: usize = 2_000;
-/// How deep below a usual place a mailbox may be, such as `~/Mail/work/INBOX`.
-const MOST_DEPTH: usize = 3;
+/// How deep below a usual place a mailbox may be: that of a mail program is in its profile, its account and its folder.
+const MOST_DEPTH: usize = 4;
 /// Where mail is below the home of a user, in the order in which they are offered.
 const PLACES: [&str; 14] = [
     "Maildir",

@@ -1,5 +1,6 @@
-//! A message as markup. Each line has the direction of its own text, and every title stands in an isolate, so that a
-//! Hebrew title in an English sentence, or the other way round, does not move what stands beside it.
+//! A message as markup. What the person typed has the direction of each of its lines; a reply has that of its own words,
+//! with every title in an isolate, so that a Hebrew title in an English sentence, or the other way round, does not move
+//! what stands beside it.
 
 use std::sync::LazyLock;
 
@@ -25,8 +26,10 @@ pub(super) fn message_block(message: &ChatMessageRow, zone: Tz) -> Markup {
     html! {
         article class=(class) {
             p.muted { (who) " " time datetime=(message.at) { (format_timestamp(message.at, zone)) } }
-            @for line in message.text.lines() {
-                p dir="auto" { @if message.role == ChatRole::User { (escape_for_display(line)) } @else { (isolate_titles(line)) } }
+            @match message.role {
+                ChatRole::User => @for line in message.text.lines() { p dir="auto" { (escape_for_display(line)) } },
+                // The isolates do not count when the direction is found.
+                ChatRole::Assistant => div dir="auto" { @for line in message.text.lines() { p { (isolate_titles(line)) } } },
             }
         }
     }
@@ -36,11 +39,12 @@ pub(super) fn message_block(message: &ChatMessageRow, zone: Tz) -> Markup {
 /// line.
 fn isolate_titles(line: &str) -> Markup {
     let (number, rest) = split_list_number(line);
-    let end = TASK_NUMBER.as_ref().and_then(|pattern| pattern.find(rest)).map(|found| found.start());
-    match end.filter(|_| !number.is_empty()).and_then(|end| rest.split_at_checked(end)) {
-        Some((title, after)) => html! { (number) bdi { (escape_for_display(title)) } (escape_for_display(after)) },
-        None => html! { (number) (isolate_quotations(rest)) },
+    if number.is_empty() {
+        return isolate_quotations(rest);
     }
+    let end = TASK_NUMBER.as_ref().and_then(|pattern| pattern.find(rest)).map_or(rest.len(), |found| found.start());
+    let (title, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    html! { (number) bdi { (escape_for_display(title)) } (escape_for_display(after)) }
 }
 
 /// Splits "12. " off a line of a list.
@@ -95,7 +99,7 @@ mod tests {
             ("2. Finish Q4 (draft) (ID: 3)", "2. <bdi>Finish Q4 (draft)</bdi> (ID: 3)"),
             ("הוספתי את 'Dana's report'.", "הוספתי את '<bdi>Dana's report</bdi>'."),
             ("It's 5 o'clock", "It's 5 o'clock"),
-            ("3. without a number", "3. without a number"),
+            ("3. לקנות חלב", "3. <bdi>לקנות חלב</bdi>"),
             ("'a' and 'b'", "'<bdi>a</bdi>' and '<bdi>b</bdi>'"),
             ("", ""),
         ] {
