@@ -27,9 +27,9 @@ pub(super) fn message_block(message: &ChatMessageRow, zone: Tz) -> Markup {
         article class=(class) {
             p.muted { (who) " " time datetime=(message.at) { (format_timestamp(message.at, zone)) } }
             @match message.role {
-                ChatRole::User => @for line in message.text.lines() { p dir="auto" { (escape_for_display(line)) } },
+                ChatRole::User => { @for line in message.text.lines() { p dir="auto" { (escape_for_display(line)) } } }
                 // The isolates do not count when the direction is found.
-                ChatRole::Assistant => div dir="auto" { @for line in message.text.lines() { p { (isolate_titles(line)) } } },
+                ChatRole::Assistant => { div dir="auto" { @for line in message.text.lines() { p { (isolate_titles(line)) } } } }
             }
         }
     }
