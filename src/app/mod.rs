@@ -41,7 +41,7 @@ pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
 pub use runs::{RunDetail, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
-pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};
+pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };
@@ -195,6 +195,11 @@ impl App {
     /// job learns nothing from what it changes.
     pub fn tasks_for(&self, client: ClientName) -> TaskUseCases<'_> {
         TaskUseCases { app: self, who: Actor::Client(client) }
+    }
+
+    /// Lists of tasks by page, and figures about what is open.
+    pub fn task_lists(&self) -> TaskListUseCases<'_> {
+        TaskListUseCases { app: self }
     }
 
     /// The worker role: taking it, and requests to the process that has it.
