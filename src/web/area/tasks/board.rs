@@ -1,0 +1,67 @@
+//! The board: the first tasks of every stage, side by side.
+
+use maud::{Markup, html};
+
+use super::{
+    add::add_form,
+    line::{RuleReasons, priority_tag, task_link},
+    list::{tabs, view_title},
+};
+use crate::{
+    model::{TaskPage, TaskRow, TaskView},
+    web::{
+        area::Area,
+        page::{Answer, Visit, shown_short},
+    },
+    wording::description::format_deadline,
+};
+
+/// The columns from left to right.
+const COLUMNS: [TaskView; 4] = [TaskView::Ready, TaskView::InProgress, TaskView::Waiting, TaskView::Done];
+/// How many tasks a column shows.
+const CARDS: usize = 12;
+
+/// Shows the board.
+pub(super) async fn show(visit: Visit) -> Answer {
+    let lists = visit.app().task_lists();
+    let (columns, counts) = (lists.board(&COLUMNS, CARDS).await?, lists.counts().await?);
+    let reasons = RuleReasons::load(&visit);
+    let body = html! {
+        h1 { "Tasks" }
+        (add_form(&visit)?)
+        (tabs(TaskView::Open, true, &counts))
+        div.board #list data-live="" {
+            @for (view, page) in &columns {
+                section aria-label=(view_title(*view)) {
+                    h2 { (view_title(*view)) " " span.muted { (counts.of(*view)) } }
+                    (column(&visit, page, &reasons))
+                    @if page.next.is_some() { p { a href={ "/tasks?view=" (view) } { "All of them" } } }
+                }
+            }
+        }
+    };
+    visit.page(Area::Tasks, "Board", &body).await
+}
+
+fn column(visit: &Visit, page: &TaskPage, reasons: &RuleReasons) -> Markup {
+    html! {
+        @if page.rows.is_empty() {
+            p.muted { "None." }
+        } @else {
+            ul.cards { @for row in &page.rows { li { (card(visit, row, reasons)) } } }
+        }
+    }
+}
+
+fn card(visit: &Visit, row: &TaskRow, reasons: &RuleReasons) -> Markup {
+    let deadline = row.task.context.deadline.as_deref();
+    html! {
+        (task_link(row))
+        p.muted {
+            (priority_tag(row.task.priority)) " " (shown_short(&reasons.of(row), 60))
+            @if let Some(deadline) = deadline {
+                " · due " (shown_short(&format_deadline(deadline, visit.app().config.me.time_zone), 40))
+            }
+        }
+    }
+}
