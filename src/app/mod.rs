@@ -39,7 +39,7 @@ pub use plans::{AttachedFile, PlanUseCases, PreparedRequest};
 pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
 pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
-pub use runs::{RunDetail, RunUseCases};
+pub use runs::{NodeVisit, RunDetail, RunTrace, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
 pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
 pub use worker::{

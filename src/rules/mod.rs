@@ -133,6 +133,11 @@ impl RuleSet {
         &self.version
     }
 
+    /// Returns the name of every rule that gives a level with why it does, for a person.
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rules.iter().map(|rule| (rule.name.as_str(), rule.why.as_str()))
+    }
+
     /// Returns the number of rules, learned ones included.
     pub fn len(&self) -> usize {
         self.rules.len() + self.task_rules.len() + self.only_acting().count()

@@ -12,6 +12,8 @@ pub use diff::DiffLine;
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};
 
+use std::collections::BTreeMap;
+
 use crate::{
     app::App,
     rules::{self, CurrentRules},
@@ -27,5 +29,11 @@ impl RulesUseCases<'_> {
     /// Returns the rules in force, for a command that does not follow the file.
     pub fn load(self) -> CurrentRules {
         rules::load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
+    }
+
+    /// Returns why each rule in force gives its level, by the name of the rule.
+    pub fn reasons(self) -> BTreeMap<String, String> {
+        let current = self.load();
+        current.rules.reasons().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
 }

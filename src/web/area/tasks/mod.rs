@@ -12,7 +12,7 @@ mod sections;
 mod show;
 mod why;
 
-pub(in crate::web) use self::line::{task_link, task_path};
+pub(in crate::web) use self::{line::{task_link}, sections::audit as audit_section};
 use crate::web::{area::Area, route::Route};
 
 /// Returns the routes of the area.
