@@ -12,11 +12,11 @@ use crate::{
 
 /// The ages by which open tasks are counted: a name, and the age in days at which the next one begins.
 const AGES: [(&str, Option<i64>); 5] = [
-    ("less than a day", Some(1)),
-    ("1 to 3 days", Some(3)),
-    ("3 to 7 days", Some(7)),
-    ("1 to 4 weeks", Some(28)),
-    ("more than 4 weeks", None),
+    ("< 1 day", Some(1)),
+    ("1–3 days", Some(3)),
+    ("3–7 days", Some(7)),
+    ("1–4 weeks", Some(28)),
+    ("> 4 weeks", None),
 ];
 
 /// How many open tasks were opened so long ago. Ages are counted in whole hours.

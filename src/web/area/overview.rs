@@ -71,7 +71,7 @@ fn mail_chart(days: &[MailDay]) -> ChartData {
         values: days.iter().map(|day| Some(of_day(day, states) as f64)).collect(),
     });
     ChartData {
-        title: format!("Mails of the last {DAYS} days by what became of them"),
+        title: format!("Mails of the last {DAYS} days"),
         description: format!("{total} mails arrived."),
         label_name: "Day",
         labels: days.iter().map(|day| day.date.format("%a %-d %b").to_string()).collect(),
@@ -96,7 +96,7 @@ fn task_chart(ages: &[OpenAge]) -> ChartData {
 fn approval_chart(items: &[ItemRow], now: Instant) -> ChartData {
     /// The ages in hours at which the next bar begins.
     const BARS: [(&str, f64); 4] =
-        [("under 4 hours", 4.0), ("4 to 24 hours", 24.0), ("1 to 3 days", 72.0), ("longer", f64::INFINITY)];
+        [("< 4 hours", 4.0), ("4–24 hours", 24.0), ("1–3 days", 72.0), ("> 3 days", f64::INFINITY)];
     let bar_of = |item: &ItemRow| {
         let age = item.created_at.hours_until(now);
         BARS.iter().position(|(_, end)| age < *end)

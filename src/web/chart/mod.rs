@@ -3,12 +3,11 @@
 //! every figure is in the table.
 
 mod bars;
-mod lines;
 mod scale;
 
 use maud::{Markup, html};
 
-pub(in crate::web) use self::{bars::stacked_bars, lines::line_chart};
+pub(in crate::web) use self::bars::stacked_bars;
 
 /// The figures of a chart: one column per label, in the order in which they are drawn.
 #[derive(Debug, Clone, Default)]

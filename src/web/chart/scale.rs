@@ -4,15 +4,15 @@ use maud::{Markup, html};
 
 use super::{ChartData, ValueFormat};
 
-pub(super) const WIDTH: f64 = 640.0;
+pub(super) const WIDTH: f64 = 420.0;
 pub(super) const HEIGHT: f64 = 168.0;
 /// The room for the values at the left.
-const LEFT: f64 = 44.0;
+const LEFT: f64 = 40.0;
 const TOP: f64 = 16.0;
 /// How high the plot is. Below it stand the labels.
 const PLOT: f64 = 120.0;
 /// How many labels fit below the plot.
-const MOST_LABELS: usize = 8;
+const MOST_LABELS: usize = 5;
 
 /// The vertical scale of a chart, and its columns.
 pub(super) struct Scale {

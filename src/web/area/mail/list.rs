@@ -117,8 +117,10 @@ fn line(visit: &Visit, row: &LedgerRow) -> Markup {
         div.line {
             span.tag.outcome.(row.state.as_str()) { (outcome_words(row.state)) }
             div.what {
-                a href={ "/mail/" (row.mail_id) } { (shown_short(subject, 160)) }
-                @for warning in &row.warnings { " " span.tag.warning { (warning.kind) } }
+                p.title dir="auto" {
+                    a href={ "/mail/" (row.mail_id) } { (shown_short(subject, 160)) }
+                    @for warning in &row.warnings { " " span.tag.warning { (warning.kind) } }
+                }
                 p.muted {
                     "#" (row.mail_id) " · " (shown_short(&row.sender, 80)) " · " (format_timestamp(row.arrived_at, zone))
                     @if !row.reason.is_empty() { " · " (shown_short(&localise_times(&row.reason, zone), 160)) }

@@ -38,7 +38,7 @@ pub(super) async fn show(visit: Visit, Path(mail): Path<String>) -> Answer {
         h1 dir="auto" { (shown_short(subject, 300)) }
         (outcome(&visit, &detail))
         (corrections(&visit, &detail).await?)
-        section aria-label="The mail" {
+        section.card aria-label="The mail" {
             (mail_content(&visit, &detail))
             @if let Some(mail) = &detail.mail { (rest_of_mail(mail)) }
         }

@@ -31,8 +31,8 @@ pub(super) fn add_form(visit: &Visit) -> Result<Markup, Failure> {
         details.add {
             summary { "Add a task" }
             (form)
+            p.muted { "Or " a href="/tasks/write" { "write a mail" } ", which becomes a task of its own." }
         }
-        p.actions { a href="/tasks/write" { "Write a mail" } }
     })
 }
 

@@ -56,7 +56,7 @@ fn column(visit: &Visit, page: &TaskPage, reasons: &RuleReasons) -> Markup {
 fn card(visit: &Visit, row: &TaskRow, reasons: &RuleReasons) -> Markup {
     let deadline = row.task.context.deadline.as_deref();
     html! {
-        (task_link(row))
+        p.title dir="auto" { (task_link(row)) }
         p.muted {
             (priority_tag(row.task.priority)) " " (shown_short(&reasons.of(row), 60))
             @if let Some(deadline) = deadline {

@@ -76,7 +76,7 @@ pub(super) fn task_line(
     let next = match task.status {
         TaskStatus::WaitingHitl => "next: your decision".to_owned(),
         TaskStatus::Done | TaskStatus::Cancelled => status_words(task.status).to_owned(),
-        _ => format!("next: {}", next_step(row)),
+        _ => format!("next: {}", next_step(row).trim_start_matches("you: ")),
     };
     let hidden = row.snooze_until.filter(|until| *until > visit.app().clock.now());
     let button = back.filter(|_| !task.status.is_terminal());
@@ -84,8 +84,10 @@ pub(super) fn task_line(
         div.line {
             (priority_tag(task.priority))
             div.what {
-                (task_link(row))
-                @for warning in task.context.warnings() { " " span.tag.warning { (warning.kind) } }
+                p.title dir="auto" {
+                    (task_link(row))
+                    @for warning in task.context.warnings() { " " span.tag.warning { (warning.kind) } }
+                }
                 p.muted {
                     @if let Some(number) = row.number { "#" (number) " · " }
                     @if let Some(deadline) = &task.context.deadline {

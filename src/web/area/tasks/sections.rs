@@ -161,7 +161,7 @@ pub(super) fn history(visit: &Visit, detail: &TaskDetail) -> Markup {
     html! {
         section aria-labelledby="history" {
             h2 #history { "History" }
-            div.scroll tabindex="0" role="region" aria-labelledby="history" {
+            div.scroll tabindex="0" role="region" aria-label="The history as a table" {
                 table {
                     thead { tr { th scope="col" { "When" } th scope="col" { "What" } th scope="col" { "From" }
                         th scope="col" { "To" } th scope="col" { "Who" } th scope="col" { "Why" } } }
@@ -192,7 +192,7 @@ pub(in crate::web) fn audit(visit: &Visit, lines: &[AuditLine]) -> Markup {
                 h2 #audit { "Audit chain" }
                 details {
                     summary { (lines.len()) " lines" }
-                    div.scroll tabindex="0" role="region" aria-labelledby="audit" {
+                    div.scroll tabindex="0" role="region" aria-label="The lines as a table" {
                         table {
                             thead { tr { th.number scope="col" { "Line" } th scope="col" { "When" } th scope="col" { "Who" }
                                 th scope="col" { "Act" } th scope="col" { "Detail" } } }

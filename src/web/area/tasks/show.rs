@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     app::{MailDetail, TaskDetail},
-    model::{Mail, RunRow, TaskRow, WarningKind, audit::AuditLine},
+    model::{Mail, RunKind, RunRow, TaskRow, WarningKind, audit::AuditLine},
     web::{
         area::{Area, mail::mail_content, runs::run_section},
         page::{Answer, Failure, Visit, shown, shown_lines, shown_short},
@@ -117,9 +117,9 @@ async fn trail(
     runs: &[RunRow],
     lines: &[AuditLine],
 ) -> Result<Markup, Failure> {
-    // The newest run that is no experiment shows how the task was worked.
-    let newest = runs.iter().find(|run| run.fork_of.is_none());
-    let graph = match newest {
+    // The newest run that is no experiment and did more than rank the task again shows how it was worked.
+    let worked = |run: &&RunRow| run.fork_of.is_none() && run.kind != RunKind::Rank;
+    let graph = match runs.iter().find(worked) {
         Some(run) => run_section(visit, &visit.app().runs().trace(&run.run_id.to_string()).await?),
         None => html! { p.muted { "No run has worked it yet." } },
     };

@@ -30,9 +30,9 @@ pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> Answer {
             dt { "Smallest change" } dd { (shown(&trace.smallest_change.text)) }
         }
         h2 { "Rules that matched" }
-        @if matched.is_empty() { p.muted { "None, so the default counts." } } @else { (table(&matched)) }
+        @if matched.is_empty() { p.muted { "None, so the default counts." } } @else { (table("Rules that matched", &matched)) }
         h2 { "Rules that did not" }
-        @if others.is_empty() { p.muted { "None." } } @else { (table(&others)) }
+        @if others.is_empty() { p.muted { "None." } } @else { (table("Rules that did not match", &others)) }
     };
     visit.page(Area::Tasks, "Why", &body).await
 }
@@ -50,9 +50,9 @@ fn conditions_of_reading(why: &PriorityExplanation) -> Markup {
     }
 }
 
-fn table(rules: &[&RuleTrace]) -> Markup {
+fn table(name: &str, rules: &[&RuleTrace]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Rules" {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
             table {
                 thead { tr { th scope="col" { "Rule" } th scope="col" { "Line" } th scope="col" { "Does" } th scope="col" { "Tests" } } }
                 tbody { @for rule in rules { (rule_row(rule)) } }
@@ -71,7 +71,7 @@ fn rule_row(rule: &RuleTrace) -> Markup {
                 @if !rule.why.is_empty() { p.muted { (shown_short(&rule.why, 200)) } }
             }
             td.number { (rule.line) }
-            td { (rule.effect.to_string().split_whitespace().collect::<Vec<_>>().join(" ")) }
+            td.time { (rule.effect.to_string().split_whitespace().collect::<Vec<_>>().join(" ")) }
             td {
                 @if let Some(reason) = &rule.not_counted { p.warning { "not counted: " (shown(reason)) } }
                 ul.plain { @for condition in &rule.conditions { li { (condition_words(condition)) } } }
@@ -83,11 +83,9 @@ fn rule_row(rule: &RuleTrace) -> Markup {
 /// Returns one test with the value it met. Under an odd number of `not`, a test that is not met holds.
 fn condition_words(condition: &ConditionTrace) -> Markup {
     let holds = condition.met != condition.negated;
-    let met = condition.actual.as_deref().filter(|_| condition.words.is_empty());
     html! {
         span aria-hidden="true" { (if holds { "✓ " } else { "✗ " }) }
         span.hidden { (if holds { "holds: " } else { "does not hold: " }) }
         (shown_short(&condition.to_string(), 300))
-        @if let (false, Some(actual)) = (condition.met, met) { span.muted { " · it is " (shown_short(actual, 120)) } }
     }
 }
