@@ -7,7 +7,7 @@ UPDATE task_listing SET stage = (
     SELECT CASE t.status WHEN 'IN_PROGRESS' THEN 'in_progress' WHEN 'WAITING_HITL' THEN 'waiting' WHEN 'DONE' THEN 'done' ELSE 'ready' END
     FROM tasks t WHERE t.task_id = task_listing.task_id);
 CREATE INDEX task_listing_stage ON task_listing (user_id, stage, rank, no_due, due_at, task_id);
-CREATE INDEX task_listing_snooze ON task_listing (user_id, snooze_until, task_id) WHERE snooze_until IS NOT NULL;
+CREATE INDEX task_listing_snooze ON task_listing (user_id, snooze_until, task_id) WHERE snooze_until IS NOT NULL AND state = 'pending';
 CREATE TRIGGER task_listing_moved AFTER UPDATE OF status ON tasks WHEN NEW.status <> OLD.status AND NEW.status IN ('IN_PROGRESS', 'WAITING_HITL', 'DONE') BEGIN
     UPDATE task_listing SET stage = CASE NEW.status WHEN 'IN_PROGRESS' THEN 'in_progress' WHEN 'WAITING_HITL' THEN 'waiting' ELSE 'done' END
     WHERE task_id = NEW.task_id;

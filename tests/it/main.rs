@@ -126,6 +126,7 @@ mod sqlite_client;
 mod support;
 mod tampering;
 mod task_context;
+mod task_pages;
 mod team_screen;
 mod terminal;
 mod terminal_config;

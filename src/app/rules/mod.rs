@@ -3,16 +3,17 @@
 
 mod diff;
 mod proposals;
+mod reasons;
 pub(in crate::app) mod rewrite;
 pub(in crate::app) mod rules_files;
 mod version;
 mod what_if;
 
 pub use diff::DiffLine;
+pub(in crate::app) use reasons::RuleReasonsCache;
+pub use reasons::RuleReasons;
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};
-
-use std::collections::BTreeMap;
 
 use crate::{
     app::App,
@@ -29,11 +30,5 @@ impl RulesUseCases<'_> {
     /// Returns the rules in force, for a command that does not follow the file.
     pub fn load(self) -> CurrentRules {
         rules::load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
-    }
-
-    /// Returns why each rule in force gives its level, by the name of the rule.
-    pub fn reasons(self) -> BTreeMap<String, String> {
-        let current = self.load();
-        current.rules.reasons().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    ChartData, ValueFormat, figure, picture,
+    ChartData, figure, picture,
     scale::{HEIGHT, Scale, WIDTH},
     series_class,
 };
@@ -18,19 +18,19 @@ pub(in crate::web) fn stacked_bars(data: &ChartData) -> Markup {
     };
     let total = |column: usize| (0..data.series.len()).map(|series| value(series, column)).sum::<f64>();
     let highest = (0..data.labels.len()).map(total).fold(0.0, f64::max);
-    let scale = Scale::new(highest, data.labels.len(), ValueFormat::Count);
+    let scale = Scale::new(highest, data.labels.len());
     let width = (scale.step() * 0.7).min(WIDEST);
     let bars = html! {
-        (scale.axes(data, ValueFormat::Count))
+        (scale.axes(data))
         @for (column, label) in data.labels.iter().enumerate() {
             @for (nth, series) in data.series.iter().enumerate().filter(|(nth, _)| value(*nth, column) > 0.0) {
                 @let below: f64 = (0..nth).map(|lower| value(lower, column)).sum();
                 rect x=(scale.x(column) - width / 2.0) y=(scale.y(below + value(nth, column))) width=(width)
                     height=(scale.height(value(nth, column))) class=(series_class(nth)) {
-                    title { (label) ", " (series.name) ": " (ValueFormat::Count.text(value(nth, column))) }
+                    title { (label) ", " (series.name) ": " (value(nth, column)) }
                 }
             }
         }
     };
-    figure(data, ValueFormat::Count, &picture(data, WIDTH, HEIGHT, &bars))
+    figure(data, &picture(data, WIDTH, HEIGHT, &bars))
 }

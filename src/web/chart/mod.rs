@@ -30,24 +30,6 @@ pub(in crate::web) struct ChartSeries {
     pub(in crate::web) values: Vec<Option<f64>>,
 }
 
-/// How a value is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::web) enum ValueFormat {
-    /// A whole number.
-    Count,
-    /// A share from 0 to 1.
-    Percent,
-}
-
-impl ValueFormat {
-    pub(in crate::web) fn text(self, value: f64) -> String {
-        match self {
-            Self::Count => format!("{value:.0}"),
-            Self::Percent => format!("{:.0} %", value * 100.0),
-        }
-    }
-}
-
 /// How many series have a colour of their own. Further ones begin again with the first.
 const COLOURS: usize = 6;
 
@@ -57,7 +39,7 @@ fn series_class(nth: usize) -> String {
 }
 
 /// Returns a drawing with its legend and, folded, the same figures as a table.
-fn figure(data: &ChartData, format: ValueFormat, drawing: &Markup) -> Markup {
+fn figure(data: &ChartData, drawing: &Markup) -> Markup {
     html! {
         figure.chart {
             figcaption { (data.title) }
@@ -71,15 +53,15 @@ fn figure(data: &ChartData, format: ValueFormat, drawing: &Markup) -> Markup {
             }
             details {
                 summary { "The same figures as a table" }
-                (table(data, format))
+                (table(data))
             }
         }
     }
 }
 
-fn table(data: &ChartData, format: ValueFormat) -> Markup {
+fn table(data: &ChartData) -> Markup {
     let value = |series: &ChartSeries, nth: usize| {
-        series.values.get(nth).copied().flatten().map_or_else(|| "–".to_owned(), |value| format.text(value))
+        series.values.get(nth).copied().flatten().map_or_else(|| "–".to_owned(), |value| format!("{value:.0}"))
     };
     html! {
         div.scroll tabindex="0" role="region" aria-label=(data.title) {
@@ -140,20 +122,5 @@ mod tests {
         }
         assert_eq!(drawn.matches("<rect").count(), 2, "{drawn}");
         assert!(drawn.contains(r#"<th scope="row">Tue &lt;b&gt;</th><td class="number">0</td><td class="number">–</td>"#));
-    }
-
-    #[test]
-    fn a_line_is_interrupted_where_there_is_no_value() {
-        let share = |values: &[Option<f64>]| {
-            let series = vec![ChartSeries { name: "agreement".into(), values: values.to_vec() }];
-            let labels = (0..values.len()).map(|nth| nth.to_string()).collect();
-            line_chart(&ChartData { series, labels, ..data() }, ValueFormat::Percent).into_string()
-        };
-        let whole = share(&[Some(0.5), Some(1.0), Some(0.75)]);
-        assert_eq!((whole.matches("<polyline").count(), whole.matches("<circle").count()), (1, 3), "{whole}");
-        assert!(whole.contains("75 %"), "{whole}");
-        let cut = share(&[Some(0.5), Some(1.0), None, Some(0.75), Some(0.8)]);
-        assert_eq!((cut.matches("<polyline").count(), cut.matches("<circle").count()), (2, 4), "{cut}");
-        assert!(share(&[]).contains("<svg"));
     }
 }

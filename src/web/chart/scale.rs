@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{ChartData, ValueFormat};
+use super::ChartData;
 
 pub(super) const WIDTH: f64 = 420.0;
 pub(super) const HEIGHT: f64 = 168.0;
@@ -22,12 +22,8 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Returns the scale for values up to `highest`. Its top is a round number, so that the lines have round values.
-    pub(super) fn new(highest: f64, columns: usize, format: ValueFormat) -> Self {
-        let top = match format {
-            ValueFormat::Percent => 1.0,
-            ValueFormat::Count => round_up(highest),
-        };
-        Self { top, columns }
+    pub(super) fn new(highest: f64, columns: usize) -> Self {
+        Self { top: round_up(highest), columns }
     }
 
     /// Returns how high a value is drawn.
@@ -51,12 +47,12 @@ impl Scale {
     }
 
     /// Returns the lines behind the plot with their values, and the labels below it.
-    pub(super) fn axes(&self, data: &ChartData, format: ValueFormat) -> Markup {
+    pub(super) fn axes(&self, data: &ChartData) -> Markup {
         let every = data.labels.len().div_ceil(MOST_LABELS).max(1);
         html! {
             @for value in [0.0, self.top / 2.0, self.top] {
                 line.grid x1=(LEFT) x2=(WIDTH) y1=(self.y(value)) y2=(self.y(value)) {}
-                text.axis x=(LEFT - 8.0) y=(self.y(value) + 4.0) text-anchor="end" { (format.text(value)) }
+                text.axis x=(LEFT - 8.0) y=(self.y(value) + 4.0) text-anchor="end" { (value) }
             }
             @for (nth, label) in data.labels.iter().enumerate().filter(|(nth, _)| nth % every == 0) {
                 text.axis x=(self.x(nth)) y=(HEIGHT - 10.0) text-anchor="middle" { (label) }

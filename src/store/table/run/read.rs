@@ -70,8 +70,9 @@ impl RunReader<'_> {
 
     /// Returns the runs of a task that wait for a time to come, earliest first.
     pub fn deferred_of_task(self, task_id: TaskId, now: Instant) -> Result<Vec<RunRow>> {
+        // The plus keeps SQLite from walking all running runs.
         let sql = format!(
-            "{COLUMNS} WHERE task_id = ?2 AND status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
+            "{COLUMNS} WHERE task_id = ?2 AND +status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
         );
         query_readable(self.0, &sql, (now.to_string(), task_id.to_string()), "listing what waits", run_row)
     }

@@ -17,7 +17,7 @@ use crate::{
 const PAGE: usize = 50;
 
 /// Returns an outcome in words.
-pub(in crate::web) const fn outcome_words(state: MailState) -> &'static str {
+pub(super) const fn outcome_words(state: MailState) -> &'static str {
     match state {
         MailState::Pending => "being read",
         MailState::Task => "task",

@@ -5,7 +5,7 @@ mod content;
 mod list;
 mod show;
 
-pub(in crate::web) use self::{content::mail_content, list::outcome_words};
+pub(in crate::web) use self::content::mail_content;
 use crate::web::{area::Area, route::Route};
 
 /// Returns the routes of the area.

@@ -4,10 +4,11 @@ use maud::{Markup, html};
 
 use super::{
     add::add_form,
-    line::{RuleReasons, priority_tag, task_link},
+    line::{priority_reason, priority_tag, task_link},
     list::{tabs, view_title},
 };
 use crate::{
+    app::RuleReasons,
     model::{TaskPage, TaskRow, TaskView},
     web::{
         area::Area,
@@ -25,7 +26,7 @@ const CARDS: usize = 12;
 pub(super) async fn show(visit: Visit) -> Answer {
     let lists = visit.app().task_lists();
     let (columns, counts) = (lists.board(&COLUMNS, CARDS).await?, lists.counts().await?);
-    let reasons = RuleReasons::load(&visit);
+    let reasons = visit.app().rules().reasons();
     let body = html! {
         h1 { "Tasks" }
         (add_form(&visit)?)
@@ -58,7 +59,7 @@ fn card(visit: &Visit, row: &TaskRow, reasons: &RuleReasons) -> Markup {
     html! {
         p.title dir="auto" { (task_link(row)) }
         p.muted {
-            (priority_tag(row.task.priority)) " " (shown_short(&reasons.of(row), 60))
+            (priority_tag(row.task.priority)) " " (shown_short(&priority_reason(row, reasons), 60))
             @if let Some(deadline) = deadline {
                 " · due " (shown_short(&format_deadline(deadline, visit.app().config.me.time_zone), 40))
             }

@@ -1,13 +1,12 @@
 //! A task in one line: its priority and why, what it is, and what comes next.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 
 use super::seen::seen_revision;
 use crate::{
-    app::next_step,
+    app::{RuleReasons, next_step},
     model::{Priority, TaskRow, TaskStatus},
+    rules::RuleSet,
     web::page::{Failure, Visit, shown_short},
     wording::description::format_deadline,
 };
@@ -43,25 +42,16 @@ pub(super) const fn status_words(status: TaskStatus) -> &'static str {
     }
 }
 
-/// The reasons of the rules in force, by the name of the rule.
-pub(super) struct RuleReasons(BTreeMap<String, String>);
-
-impl RuleReasons {
-    pub(super) fn load(visit: &Visit) -> Self {
-        Self(visit.app().rules().reasons())
+/// Returns in one line why a task has its priority.
+pub(super) fn priority_reason(row: &TaskRow, reasons: &RuleReasons) -> String {
+    if row.hand_ranked {
+        return "you set it".into();
     }
-
-    /// Returns in one line why a task has its priority.
-    pub(super) fn of(&self, row: &TaskRow) -> String {
-        if row.hand_ranked {
-            return "you set it".into();
-        }
-        match self.0.get(&row.rule) {
-            Some(why) if !why.is_empty() => why.clone(),
-            _ if row.rule.is_empty() => "not ranked yet".into(),
-            _ if row.rule == "default" => "no rule applies".into(),
-            _ => row.rule.replace('-', " "),
-        }
+    match reasons.get(&row.rule) {
+        Some(why) if !why.is_empty() => why.clone(),
+        _ if row.rule.is_empty() => "not ranked yet".into(),
+        _ if row.rule == RuleSet::DEFAULT_RULE_NAME => "no rule applies".into(),
+        _ => row.rule.replace('-', " "),
     }
 }
 
@@ -93,7 +83,7 @@ pub(super) fn task_line(
                     @if let Some(deadline) = &task.context.deadline {
                         span.due { "due " (shown_short(&format_deadline(deadline, zone), 40)) } " · "
                     }
-                    (shown_short(&reasons.of(row), 80)) " · " (shown_short(&next, 80))
+                    (shown_short(&priority_reason(row, reasons), 80)) " · " (shown_short(&next, 80))
                     @if let Some(person) = &task.context.person { " · " (shown_short(person, 60)) }
                     @if let Some(until) = hidden { " · hidden until " (format_deadline(&until.to_string(), zone)) }
                 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     add::add_form,
-    line::{RuleReasons, task_line},
+    line::task_line,
 };
 use crate::{
     model::{Priority, TaskCounts, TaskPosition, TaskView},
@@ -42,7 +42,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let after = visit.parsed::<TaskPosition>("after")?;
     let lists = visit.app().task_lists();
     let (page, counts) = (lists.page(view, priority, after, PAGE).await?, lists.counts().await?);
-    let reasons = RuleReasons::load(&visit);
+    let reasons = visit.app().rules().reasons();
     let address = list_address(view, priority);
     let lines = page.rows.iter().map(|row| task_line(&visit, row, &reasons, Some(&address)));
     let lines: Vec<Markup> = lines.collect::<Result<_, _>>()?;

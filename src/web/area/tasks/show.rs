@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{
     forms::task_forms,
-    line::{RuleReasons, priority_tag, status_words, task_path},
+    line::{priority_reason, priority_tag, status_words, task_path},
     sections,
 };
 use crate::{
@@ -69,7 +69,7 @@ fn head(visit: &Visit, detail: &TaskDetail) -> Markup {
         p.muted {
             @if let Some(number) = row.number { "Task " (number) " · " }
             (status_words(task.status)) " · " (priority_tag(task.priority)) " "
-            a href={ (task_path(row)) "/why" } { (shown_short(&RuleReasons::load(visit).of(row), 120)) }
+            a href={ (task_path(row)) "/why" } { (shown_short(&priority_reason(row, &visit.app().rules().reasons()), 120)) }
         }
         dl.facts {
             @if let Some(deadline) = &context.deadline { dt { "Deadline" } dd { (shown(&format_deadline(deadline, zone))) } }
