@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
+pub(crate) mod copies;
 pub(crate) mod cpu;
 pub(crate) mod desk;
-pub(crate) mod growth;
 pub(crate) mod mails;
 
 use std::io::{self, Write as _};

@@ -72,11 +72,6 @@ impl AuditUseCases<'_> {
         Ok(self.app.store.read(move |reader| reader.audit().about(&subjects, limit)).await?)
     }
 
-    /// Returns a number that grows with every act.
-    pub async fn newest_line(self) -> anyhow::Result<i64> {
-        Ok(self.app.store.read(|reader| reader.audit().head()).await?.map_or(0, |head| head.seq))
-    }
-
     /// Compares the whole chain with its anchors and its witness.
     pub async fn verify(self) -> anyhow::Result<EvidenceVerification> {
         self.evidence().verify(&self.app.store).await

@@ -45,7 +45,7 @@ fn results(visit: &Visit, results: &SearchResults, limit: usize) -> Markup {
         @if results.found.is_empty() {
             p.empty { "Nothing was found." }
         } @else {
-            ol.queue { @for document in &results.found { li { (line(visit, document)) } } }
+            ol.queue { @for document in &results.found { li data-row { (line(visit, document)) } } }
         }
         @if results.found.len() == limit && limit < MOST {
             form method="get" action="/search" {

@@ -38,21 +38,22 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let query = LedgerPageQuery { account: account.clone(), state, before, limit: PAGE };
     let (page, counts) = (visit.app().mail().page(query).await?, visit.app().mail().counts().await?);
     let address = list_address(account.as_ref(), state);
+    let list = html! {
+        (filters(account.as_ref(), state, &counts))
+        @if page.rows.is_empty() {
+            p.empty { (if before.is_some() { "There are no more." } else { "There is no mail here." }) }
+        } @else {
+            ol.queue { @for row in &page.rows { li data-row { (line(&visit, row)) } } }
+        }
+        nav.pages aria-label="Pages" {
+            @if before.is_some() { a.button href=(address) { "First page" } }
+            @if let Some(next) = page.next { a.button rel="next" href={ (address) "&before=" (next) } { "Next page" } }
+        }
+    };
     let body = html! {
         h1 { "Mail" }
         p.muted { "Every mail ever seen, and what became of it." }
-        (filters(account.as_ref(), state, &counts))
-        div #list data-live="" {
-            @if page.rows.is_empty() {
-                p.empty { (if before.is_some() { "There are no more." } else { "There is no mail here." }) }
-            } @else {
-                ol.queue { @for row in &page.rows { li { (line(&visit, row)) } } }
-            }
-            nav.pages aria-label="Pages" {
-                @if before.is_some() { a.button href=(address) { "First page" } }
-                @if let Some(next) = page.next { a.button rel="next" href={ (address) "&before=" (next) } { "Next page" } }
-            }
-        }
+        (visit.live_region("list", &list))
     };
     visit.page(Area::Mail, "Mail", &body).await
 }

@@ -25,6 +25,17 @@ pub(super) async fn show(visit: Visit) -> Answer {
     rows.truncate(PAGE);
     let next = rows.last().map(|row| row.run_id).filter(|_| has_more);
     let address = format!("/runs?status={}", status.map_or("", RunStatus::as_str));
+    let list = html! {
+        @if rows.is_empty() {
+            p.empty { "There is no run here." }
+        } @else {
+            ol.queue { @for row in &rows { li data-row { (line(&visit, row)) } } }
+        }
+        nav.pages aria-label="Pages" {
+            @if before.is_some() { a.button href=(address) { "First page" } }
+            @if let Some(next) = next { a.button rel="next" href={ (address) "&before=" (next) } { "Next page" } }
+        }
+    };
     let body = html! {
         h1 { "Runs" }
         p.muted { "Every pass of a mail or a task through the graph, the newest first." }
@@ -34,17 +45,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
                 a href={ "/runs?status=" (known) } aria-current=[(status == Some(known)).then_some("page")] { (known) }
             }
         }
-        div #list data-live="" {
-            @if rows.is_empty() {
-                p.empty { "There is no run here." }
-            } @else {
-                ol.queue { @for row in &rows { li { (line(&visit, row)) } } }
-            }
-            nav.pages aria-label="Pages" {
-                @if before.is_some() { a.button href=(address) { "First page" } }
-                @if let Some(next) = next { a.button rel="next" href={ (address) "&before=" (next) } { "Next page" } }
-            }
-        }
+        (visit.live_region("list", &list))
     };
     visit.page(Area::Runs, "Runs", &body).await
 }
@@ -57,8 +58,7 @@ fn line(visit: &Visit, row: &RunRow) -> Markup {
         div.line {
             span.tag.run.(row.status.as_str()) { (row.status) }
             div.what {
-                a href={ "/runs/" (row.run_id) } { (title(row)) }
-                " " (about(row))
+                p.title { a href={ "/runs/" (row.run_id) } { (title(row)) } " " (about(row)) }
                 p.muted {
                     (format_timestamp(row.created_at, zone)) " · " (row.seq) " steps · " (row.node.as_str().replace('_', " "))
                     @if !reason.is_empty() { " · " (shown_short(&reason, 160)) }

@@ -27,11 +27,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let lists = visit.app().task_lists();
     let (columns, counts) = (lists.board(&COLUMNS, CARDS).await?, lists.counts().await?);
     let reasons = visit.app().rules().reasons();
-    let body = html! {
-        h1 { "Tasks" }
-        (add_form(&visit)?)
+    let board = html! {
         (tabs(TaskView::Open, true, &counts))
-        div.board #list data-live="" {
+        div.board {
             @for (view, page) in &columns {
                 section aria-label=(view_title(*view)) {
                     h2 { (view_title(*view)) " " span.muted { (counts.of(*view)) } }
@@ -41,6 +39,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
             }
         }
     };
+    let body = html! {
+        h1 { "Tasks" }
+        (add_form(&visit)?)
+        (visit.live_region("board", &board))
+    };
     visit.page(Area::Tasks, "Board", &body).await
 }
 
@@ -49,7 +52,7 @@ fn column(visit: &Visit, page: &TaskPage, reasons: &RuleReasons) -> Markup {
         @if page.rows.is_empty() {
             p.muted { "None." }
         } @else {
-            ul.cards { @for row in &page.rows { li { (card(visit, row, reasons)) } } }
+            ul.cards { @for row in &page.rows { li data-row { (card(visit, row, reasons)) } } }
         }
     }
 }

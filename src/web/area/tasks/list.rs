@@ -46,22 +46,23 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let address = list_address(view, priority);
     let lines = page.rows.iter().map(|row| task_line(&visit, row, &reasons, Some(&address)));
     let lines: Vec<Markup> = lines.collect::<Result<_, _>>()?;
+    let list = html! {
+        (tabs(view, false, &counts))
+        @if is_by_urgency(view) { (priorities(view, priority)) }
+        @if lines.is_empty() {
+            p.empty { (empty_words(view, after.is_some())) }
+        } @else {
+            ol.queue { @for line in &lines { li data-row { (line) } } }
+        }
+        nav.pages aria-label="Pages" {
+            @if after.is_some() { a.button href=(address) { "First page" } }
+            @if let Some(next) = page.next { a.button rel="next" href={ (address) "&after=" (next) } { "Next page" } }
+        }
+    };
     let body = html! {
         h1 { "Tasks" }
         (add_form(&visit)?)
-        (tabs(view, false, &counts))
-        @if is_by_urgency(view) { (priorities(view, priority)) }
-        div #list data-live="" {
-            @if lines.is_empty() {
-                p.empty { (empty_words(view, after.is_some())) }
-            } @else {
-                ol.queue { @for line in &lines { li { (line) } } }
-            }
-            nav.pages aria-label="Pages" {
-                @if after.is_some() { a.button href=(address) { "First page" } }
-                @if let Some(next) = page.next { a.button rel="next" href={ (address) "&after=" (next) } { "Next page" } }
-            }
-        }
+        (visit.live_region("list", &list))
     };
     visit.page(Area::Tasks, "Tasks", &body).await
 }

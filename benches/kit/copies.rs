@@ -1,5 +1,5 @@
-//! A large database, made of a small one: copies of all its rows under new ids, search index and audit chain included,
-//! so that every table and index has its real form and size.
+//! A large database: copies of all rows of a small one under new ids, search index and audit chain included, so that every
+//! table and index has its real form and size.
 
 use std::{path::Path, time::Instant as Stopwatch};
 
@@ -15,6 +15,7 @@ use rusqlite::Connection;
 
 /// The progress of filling is printed after this many copies.
 const TOLD: u32 = 50;
+
 /// Tables whose rows are copied. The search index and the audit chain are written separately.
 const TABLES: &[&str] = &[
     "ledger",
@@ -52,7 +53,7 @@ const LISTINGS: &str = "
 ";
 
 /// Multiplies what is stored. Durability is off, because the file is thrown away if this fails.
-pub(crate) fn multiply(path: &Path, copies: u32) -> anyhow::Result<()> {
+pub(crate) fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -1000000;",
@@ -75,7 +76,7 @@ pub(crate) fn multiply(path: &Path, copies: u32) -> anyhow::Result<()> {
         append(&connection, &entries)?;
         connection.execute_batch("COMMIT")?;
         if copy % TOLD == 0 {
-            eprintln!("filled {copy} of {copies} times, {:.0} s", watch.elapsed().as_secs_f64());
+            eprintln!("filled {copy} of {copies} copies, {:.0} s", watch.elapsed().as_secs_f64());
         }
     }
     connection.execute_batch(LISTINGS)?;
