@@ -38,7 +38,7 @@ pub use nightly::{DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
 pub use plans::{AttachedFile, PlanUseCases, PreparedRequest};
 pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
 pub use reference::{BadInput, NotFound, parse_mail_id};
-pub use rules::{DiffLine, RuleReasons, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
+pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
 pub use runs::{NodeVisit, RunDetail, RunTrace, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
 pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
@@ -51,6 +51,7 @@ use crate::{
     config::{Config, Home},
     memory::Memory,
     model::{Actor, ClientName, UserId},
+    rules::ParsedRulesCache,
     store::{ChangeWatch, Store},
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
@@ -78,8 +79,7 @@ pub struct App {
     open_files: OpenFiles,
     /// Held while the nightly job runs, so that the schedule and a request do not run it at once.
     nightly_lock: Arc<tokio::sync::Mutex<()>>,
-    /// Why the rules give their levels, as they were read last.
-    rule_reasons: Arc<rules::RuleReasonsCache>,
+    parsed_rules: Arc<ParsedRulesCache>,
 }
 
 impl App {
@@ -99,7 +99,7 @@ impl App {
             witness: Witness::for_home(None, ""),
             open_files,
             nightly_lock: Arc::default(),
-            rule_reasons: Arc::default(),
+            parsed_rules: Arc::default(),
         };
         app.accounts().sync_configured().await?;
         app.attach_witness().await?;

@@ -9,6 +9,7 @@ mod editing;
 mod file_replacement;
 mod grammar;
 mod last_good;
+mod parsed_cache;
 mod ranking;
 mod watch;
 
@@ -31,6 +32,7 @@ pub use grammar::{
     lint::LintWarning,
 };
 pub use last_good::{BrokenRules, FallbackOrigin};
+pub use parsed_cache::ParsedRulesCache;
 pub use ranking::{
     smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange},
     trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace},
@@ -133,9 +135,9 @@ impl RuleSet {
         &self.version
     }
 
-    /// Returns the name of every rule that gives a level with why it does, for a person.
-    pub fn reasons(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.rules.iter().map(|rule| (rule.name.as_str(), rule.why.as_str()))
+    /// Returns why the rule of this name gives its level, for a person.
+    pub fn reason_of(&self, name: &str) -> Option<&str> {
+        self.rules.iter().find(|rule| rule.name == name).map(|rule| rule.why.as_str())
     }
 
     /// Returns the number of rules, learned ones included.

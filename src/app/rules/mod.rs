@@ -3,22 +3,16 @@
 
 mod diff;
 mod proposals;
-mod reasons;
 pub(in crate::app) mod rewrite;
 pub(in crate::app) mod rules_files;
 mod version;
 mod what_if;
 
 pub use diff::DiffLine;
-pub(in crate::app) use reasons::RuleReasonsCache;
-pub use reasons::RuleReasons;
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};
 
-use crate::{
-    app::App,
-    rules::{self, CurrentRules},
-};
+use crate::{app::App, rules::CurrentRules};
 
 /// The use cases of the rules files: versions, proposals, and what a change would do.
 #[derive(Clone, Copy)]
@@ -29,6 +23,6 @@ pub struct RulesUseCases<'a> {
 impl RulesUseCases<'_> {
     /// Returns the rules in force, for a command that does not follow the file.
     pub fn load(self) -> CurrentRules {
-        rules::load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
+        self.app.parsed_rules.load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
     }
 }

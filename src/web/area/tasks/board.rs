@@ -8,8 +8,8 @@ use super::{
     list::{tabs, view_title},
 };
 use crate::{
-    app::RuleReasons,
     model::{TaskPage, TaskRow, TaskView},
+    rules::RuleSet,
     web::{
         area::Area,
         page::{Answer, Visit, shown_short},
@@ -26,14 +26,14 @@ const CARDS: usize = 12;
 pub(super) async fn show(visit: Visit) -> Answer {
     let lists = visit.app().task_lists();
     let (columns, counts) = (lists.board(&COLUMNS, CARDS).await?, lists.counts().await?);
-    let reasons = visit.app().rules().reasons();
+    let rules = visit.app().rules().load().rules;
     let board = html! {
         (tabs(TaskView::Open, true, &counts))
         div.board {
             @for (view, page) in &columns {
                 section aria-label=(view_title(*view)) {
                     h2 { (view_title(*view)) " " span.muted { (counts.of(*view)) } }
-                    (column(&visit, page, &reasons))
+                    (column(&visit, page, &rules))
                     @if page.next.is_some() { p { a href={ "/tasks?view=" (view) } { "All of them" } } }
                 }
             }
@@ -47,22 +47,22 @@ pub(super) async fn show(visit: Visit) -> Answer {
     visit.page(Area::Tasks, "Board", &body).await
 }
 
-fn column(visit: &Visit, page: &TaskPage, reasons: &RuleReasons) -> Markup {
+fn column(visit: &Visit, page: &TaskPage, rules: &RuleSet) -> Markup {
     html! {
         @if page.rows.is_empty() {
             p.muted { "None." }
         } @else {
-            ul.cards { @for row in &page.rows { li data-row { (card(visit, row, reasons)) } } }
+            ul.cards { @for row in &page.rows { li data-row { (card(visit, row, rules)) } } }
         }
     }
 }
 
-fn card(visit: &Visit, row: &TaskRow, reasons: &RuleReasons) -> Markup {
+fn card(visit: &Visit, row: &TaskRow, rules: &RuleSet) -> Markup {
     let deadline = row.task.context.deadline.as_deref();
     html! {
         p.title dir="auto" { (task_link(row)) }
         p.muted {
-            (priority_tag(row.task.priority)) " " (shown_short(&priority_reason(row, reasons), 60))
+            (priority_tag(row.task.priority)) " " (shown_short(&priority_reason(row, rules), 60))
             @if let Some(deadline) = deadline {
                 " · due " (shown_short(&format_deadline(deadline, visit.app().config.me.time_zone), 40))
             }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::seen::seen_revision;
 use crate::{
-    app::{RuleReasons, next_step},
+    app::next_step,
     model::{Priority, TaskRow, TaskStatus},
     rules::RuleSet,
     web::page::{Failure, Visit, shown_short},
@@ -43,12 +43,12 @@ pub(super) const fn status_words(status: TaskStatus) -> &'static str {
 }
 
 /// Returns in one line why a task has its priority.
-pub(super) fn priority_reason(row: &TaskRow, reasons: &RuleReasons) -> String {
+pub(super) fn priority_reason(row: &TaskRow, rules: &RuleSet) -> String {
     if row.hand_ranked {
         return "you set it".into();
     }
-    match reasons.get(&row.rule) {
-        Some(why) if !why.is_empty() => why.clone(),
+    match rules.reason_of(&row.rule) {
+        Some(why) if !why.is_empty() => why.to_owned(),
         _ if row.rule.is_empty() => "not ranked yet".into(),
         _ if row.rule == RuleSet::DEFAULT_RULE_NAME => "no rule applies".into(),
         _ => row.rule.replace('-', " "),
@@ -59,7 +59,7 @@ pub(super) fn priority_reason(row: &TaskRow, reasons: &RuleReasons) -> String {
 pub(super) fn task_line(
     visit: &Visit,
     row: &TaskRow,
-    reasons: &RuleReasons,
+    rules: &RuleSet,
     back: Option<&str>,
 ) -> Result<Markup, Failure> {
     let (task, zone) = (&row.task, visit.app().config.me.time_zone);
@@ -83,7 +83,7 @@ pub(super) fn task_line(
                     @if let Some(deadline) = &task.context.deadline {
                         span.due { "due " (shown_short(&format_deadline(deadline, zone), 40)) } " · "
                     }
-                    (shown_short(&priority_reason(row, reasons), 80)) " · " (shown_short(&next, 80))
+                    (shown_short(&priority_reason(row, rules), 80)) " · " (shown_short(&next, 80))
                     @if let Some(person) = &task.context.person { " · " (shown_short(person, 60)) }
                     @if let Some(until) = hidden { " · hidden until " (format_deadline(&until.to_string(), zone)) }
                 }

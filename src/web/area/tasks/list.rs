@@ -42,9 +42,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let after = visit.parsed::<TaskPosition>("after")?;
     let lists = visit.app().task_lists();
     let (page, counts) = (lists.page(view, priority, after, PAGE).await?, lists.counts().await?);
-    let reasons = visit.app().rules().reasons();
+    let rules = visit.app().rules().load().rules;
     let address = list_address(view, priority);
-    let lines = page.rows.iter().map(|row| task_line(&visit, row, &reasons, Some(&address)));
+    let lines = page.rows.iter().map(|row| task_line(&visit, row, &rules, Some(&address)));
     let lines: Vec<Markup> = lines.collect::<Result<_, _>>()?;
     let list = html! {
         (tabs(view, false, &counts))

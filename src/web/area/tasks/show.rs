@@ -69,7 +69,7 @@ fn head(visit: &Visit, detail: &TaskDetail) -> Markup {
         p.muted {
             @if let Some(number) = row.number { "Task " (number) " · " }
             (status_words(task.status)) " · " (priority_tag(task.priority)) " "
-            a href={ (task_path(row)) "/why" } { (shown_short(&priority_reason(row, &visit.app().rules().reasons()), 120)) }
+            a href={ (task_path(row)) "/why" } { (shown_short(&priority_reason(row, &visit.app().rules().load().rules), 120)) }
         }
         dl.facts {
             @if let Some(deadline) = &context.deadline { dt { "Deadline" } dd { (shown(&format_deadline(deadline, zone))) } }
