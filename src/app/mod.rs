@@ -44,9 +44,9 @@ pub use rules::{
     DiffLine, RuleHits, RulesCopy, RulesOverview, RulesSaveOutcome, RulesUseCases, RulesVersionDetail, WhatIfChange,
     WhatIfReport,
 };
-pub use runs::{RunDetail, RunUseCases};
+pub use runs::{NodeVisit, RunDetail, RunTrace, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
-pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};
+pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };
@@ -57,7 +57,7 @@ use crate::{
     memory::Memory,
     model::{Actor, ClientName, UserId},
     rules::ParsedRulesCache,
-    store::Store,
+    store::{ChangeWatch, Store},
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
 };
@@ -118,6 +118,11 @@ impl App {
     /// must write nothing more, because nobody would see it.
     pub fn check_data_folder(&self) -> Result<(), DataReplaced> {
         self.open_files.check()
+    }
+
+    /// Starts noticing changes of the stored data, by whichever process.
+    pub fn watch_changes(&self) -> anyhow::Result<ChangeWatch> {
+        Ok(self.store.watch_changes()?)
     }
 
     /// Returns the writer of the reflection files.
@@ -206,6 +211,11 @@ impl App {
     /// job learns nothing from what it changes.
     pub fn tasks_for(&self, client: ClientName) -> TaskUseCases<'_> {
         TaskUseCases { app: self, who: Actor::Client(client) }
+    }
+
+    /// Lists of tasks by page, and figures about what is open.
+    pub fn task_lists(&self) -> TaskListUseCases<'_> {
+        TaskListUseCases { app: self }
     }
 
     /// The worker role: taking it, and requests to the process that has it.

@@ -136,6 +136,11 @@ impl RuleSet {
         &self.version
     }
 
+    /// Returns why the rule of this name gives its level, for a person.
+    pub fn reason_of(&self, name: &str) -> Option<&str> {
+        self.rules.iter().find(|rule| rule.name == name).map(|rule| rule.why.as_str())
+    }
+
     /// Returns the number of rules, learned ones included.
     pub fn len(&self) -> usize {
         self.rules.len() + self.task_rules.len() + self.only_acting().count()

@@ -6,6 +6,7 @@
 
 mod area;
 mod asset;
+mod chart;
 mod draft;
 mod guard;
 mod live;

@@ -12,7 +12,7 @@ use crate::{
     audit::{AnchorFile, AuditEvidence, EvidenceVerification},
     durable_file::FileReplacement,
     failpoint,
-    model::DetectedRestore,
+    model::{DetectedRestore, audit::AuditLine},
     regular_file,
     store::Write,
     witness::Witness,
@@ -67,9 +67,9 @@ impl AuditUseCases<'_> {
         }
     }
 
-    /// Returns a number that grows with every act.
-    pub async fn newest_line(self) -> anyhow::Result<i64> {
-        Ok(self.app.store.read(|reader| reader.audit().head()).await?.map_or(0, |head| head.seq))
+    /// Returns the newest lines about one of these subjects, such as `task:…` or `mail:18`, the newest first.
+    pub async fn lines_about(self, subjects: Vec<String>, limit: usize) -> anyhow::Result<Vec<AuditLine>> {
+        Ok(self.app.store.read(move |reader| reader.audit().about(&subjects, limit)).await?)
     }
 
     /// Compares the whole chain with its anchors and its witness.

@@ -59,7 +59,8 @@ pub(super) fn message_form(visit: &Visit, conversation: &str, profile: ChatProfi
             " “undo” takes back the last change."
         }
     };
-    visit.form(&format!("/chat/{conversation}/say"), "", &fields)
+    let form = visit.form(&format!("/chat/{conversation}/say"), "", &fields)?;
+    Ok(html! { div.sheet { (form) } })
 }
 
 /// Says something and shows the conversation with the reply.

@@ -29,7 +29,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             code { "adjutant.toml" } "; what you wrote there stays. A new mailbox is only observed: nothing in it is changed until you allow it."
         }
         @if let Some(problem) = problem { div.warning-box role="alert" { p { (shown(&problem)) } } }
-        (visit.form("/start/check", "", &fields(&answers, &found))?)
+        div.sheet { (visit.form("/start/check", "", &fields(&answers, &found))?) }
     };
     visit.page(Area::Site, "First start", &body).await
 }

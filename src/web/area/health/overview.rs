@@ -18,21 +18,22 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let status = visit.state().status.get(visit.app()).await?;
     let zone = visit.app().config.me.time_zone;
     let has_real_account = visit.app().config.accounts.iter().any(|account| !account.is_sample);
+    let live = html! {
+        p.muted { "As of " (format_moment(status.at, zone)) ". " a href="/health/doctor" { "Check everything, as doctor does" } }
+        @for broken in status.rules_broken.iter().chain(&status.policy_broken) { p.warning { (shown(broken)) } }
+        h2 { "Accounts" }
+        (accounts_table(&status, zone))
+        h2 { "Work" }
+        (work(&status, zone))
+        h2 { "Model" }
+        (model(&status, zone))
+    };
     let body = html! {
         h1 { "Health" }
         @if !has_real_account {
             p.warning { "You are looking at sample mails. " a href="/start" { "Set up your own mailbox" } }
         }
-        div #health data-live="" {
-            p.muted { "As of " (format_moment(status.at, zone)) ". " a href="/health/doctor" { "Check everything, as doctor does" } }
-            @for broken in status.rules_broken.iter().chain(&status.policy_broken) { p.warning { (shown(broken)) } }
-            h2 { "Accounts" }
-            (accounts_table(&status, zone))
-            h2 { "Work" }
-            (work(&status, zone))
-            h2 { "Model" }
-            (model(&status, zone))
-        }
+        (visit.live_region("health", &live))
         h2 { "Pause" }
         (pause(&visit, status.paused)?)
         p { a href="/start" { "Name, addresses, time zone and mailbox" } }

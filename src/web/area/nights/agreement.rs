@@ -25,7 +25,7 @@ pub(super) fn agreement_curve(days: &[AgreementDay]) -> Markup {
         percent(agreed, tasks)
     );
     html! {
-        figure.chart {
+        figure.chart.agreement {
             (picture(days, &told))
             figcaption { (told) }
         }

@@ -26,7 +26,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let body = html! {
         h1 { "Plans" }
         p.muted { "A request with several steps. You see the steps first; nothing is stored or done before you agree." }
-        (visit.form("/plans/prepare", "", &fields)?)
+        div.sheet { (visit.form("/plans/prepare", "", &fields)?) }
         h2 { "Your plans" }
         @if plans.is_empty() { p.muted { "There is none yet." } } @else {
             ol.queue { @for (plan, number) in plans.iter().take(PER_PAGE) { li { (line(plan, *number)) } } }

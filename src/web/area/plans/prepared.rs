@@ -102,7 +102,7 @@ fn choices(visit: &Visit, name: &str, prepared: &PreparedRequest) -> Result<Mark
             }
             (visit.form(&path("cancel"), &seen, &button("Cancel"))?)
         }
-        details.file { summary { "Edit the steps" } (visit.form(&path("steps"), &seen, &steps)?) }
+        details.file { summary { "Edit the steps" } div.sheet { (visit.form(&path("steps"), &seen, &steps)?) } }
     })
 }
 

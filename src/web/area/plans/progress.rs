@@ -25,22 +25,23 @@ pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> Answer {
     let (ended, all) = (ended.count(), plan.steps.len());
     let number = row.number.map_or_else(String::new, |number| format!(" of task {number}"));
     let title = format!("Plan{number}");
+    let live = html! {
+        p {
+            span.tag { (plan.status.as_str().replace('_', " ")) } " "
+            progress value=(ended) max=(all) aria-label="Steps that have ended" {} " " (ended) " of " (all) " steps"
+            @if is_running { " · under way" }
+        }
+        (steps_table(&plan, &running))
+        @for item in &items { (waiting(&visit, &plan, item)?) }
+        @if let Some(summary) = plan.execution_summary.as_ref().filter(|_| plan.status != PlanStatus::InProgress) {
+            p { (shown_short(summary, LONGEST_RESULT)) }
+        }
+    };
     let body = html! {
         p.crumbs { a href="/plans" { "Plans" } }
         h1 { (title) }
         (shown_lines(&plan.original_request))
-        div #plan data-live="" {
-            p {
-                span.tag { (plan.status.as_str().replace('_', " ")) } " "
-                progress value=(ended) max=(all) aria-label="Steps that have ended" {} " " (ended) " of " (all) " steps"
-                @if is_running { " · under way" }
-            }
-            (steps_table(&plan, &running))
-            @for item in &items { (waiting(&visit, &plan, item)?) }
-            @if let Some(summary) = plan.execution_summary.as_ref().filter(|_| plan.status != PlanStatus::InProgress) {
-                p { (shown_short(summary, LONGEST_RESULT)) }
-            }
-        }
+        (visit.live_region("plan", &live))
         p { a href={ "/tasks/" (task_id) } { "The task with its history" } }
     };
     visit.page(Area::Plans, &title, &body).await

@@ -49,7 +49,8 @@ pub(super) fn editor(visit: &Visit, draft: &RulesDraft) -> Result<Markup, Failur
             a.button href="/rules" { "Discard" }
         }
     };
-    visit.form("/rules/drafts", &draft.base, &fields)
+    let form = visit.form("/rules/drafts", &draft.base, &fields)?;
+    Ok(html! { div.sheet { (form) } })
 }
 
 /// Keeps a copy as a draft and leads to what it would change.
