@@ -8,7 +8,7 @@ use super::rules_files::RulesFiles;
 use crate::{
     app::RulesUseCases,
     model::{Instant, ids::sha256_hex, nightly::PastTask},
-    rules::{CurrentRules, ListedRule, RuleSet},
+    rules::{CurrentRules, ListedRule, RuleSet, RulesListing},
 };
 
 /// How many of the newest tasks, and of the newest mails, are looked at for the counts.
@@ -67,10 +67,10 @@ impl RulesUseCases<'_> {
             let mut hits = HitCounts::default();
             tasks.iter().for_each(|task| hits.count_task(&rules, task, now));
             for (at, facts) in &mails {
-                rules.listing().match_mail(facts, *at).into_iter().for_each(|name| hits.add_match(name));
+                RulesListing::of(&rules).match_mail(facts, *at).into_iter().for_each(|name| hits.add_match(name));
             }
             let default_decided = hits.decided.get(RuleSet::DEFAULT_RULE_NAME).copied().unwrap_or_default();
-            let listed = rules.listing().rules().into_iter().map(|rule| RuleHits {
+            let listed = RulesListing::of(&rules).rules().into_iter().map(|rule| RuleHits {
                 matched: hits.matched.get(&rule.name).copied().unwrap_or_default(),
                 decided: hits.decided.get(&rule.name).copied().unwrap_or_default(),
                 rule,
@@ -97,7 +97,7 @@ impl HitCounts {
     /// Counts a task as it would be ranked: an open one now, an ended one as of its creation.
     fn count_task(&mut self, rules: &RuleSet, task: &PastTask, now: Instant) {
         let at = if task.status.is_terminal() { task.created_at } else { now };
-        rules.listing().match_levels(&task.facts, at).into_iter().for_each(|name| self.add_match(name));
+        RulesListing::of(rules).match_levels(&task.facts, at).into_iter().for_each(|name| self.add_match(name));
         *self.decided.entry(rules.rank(&task.facts, at).rule).or_default() += 1;
     }
 }

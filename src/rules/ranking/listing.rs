@@ -36,13 +36,11 @@ pub enum ListedEffect {
 #[derive(Debug, Clone, Copy)]
 pub struct RulesListing<'a>(&'a RuleSet);
 
-impl RuleSet {
-    pub fn listing(&self) -> RulesListing<'_> {
-        RulesListing(self)
-    }
-}
-
 impl<'a> RulesListing<'a> {
+    pub const fn of(rules: &'a RuleSet) -> Self {
+        Self(rules)
+    }
+
     /// Returns all rules: those on levels in the order of the file, then those that only act on mail, then the learned
     /// ones on what is a task.
     pub fn rules(self) -> Vec<ListedRule> {

@@ -7,7 +7,7 @@ use crate::{
     app::{RuleHits, RulesOverview, RulesVersionDetail},
     ingest::escape_for_display,
     model::RuleAct,
-    rules::{BrokenRules, FallbackOrigin, ListedEffect},
+    rules::{BrokenRules, FallbackOrigin, ListedEffect, RulesListing},
     web::{
         area::Area,
         page::{Answer, Visit, shown, shown_short},
@@ -65,7 +65,7 @@ pub(super) fn escape_lines(text: &str) -> String {
 
 fn hits_table(overview: &RulesOverview) -> Markup {
     let RulesOverview { tasks, mails, default_decided, .. } = overview;
-    let default = overview.current.rules.listing().default_level();
+    let default = RulesListing::of(&overview.current.rules).default_level();
     html! {
         div.scroll role="region" aria-label="Rules in force" tabindex="0" {
             table {
