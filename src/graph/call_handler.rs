@@ -160,10 +160,6 @@ impl CallHandler for LiveCallHandler {
                 Ok(encode_reply(&recall::recall_documents(&self.memory, asker, call).await?)?.into())
             }),
             Call::Model { inquiry } => Box::pin(self.call_model(asker, inquiry)),
-            Call::EarlierAnswer { question } => Box::pin(async move {
-                let found = material::find_earlier_answer(&self.memory, &self.store, asker, question).await?;
-                Ok(encode_reply(&found)?.into())
-            }),
             Call::SecondReading { sentences } => {
                 Box::pin(async move { score_doubtful_sentences(sentences).await.map(Into::into) })
             }
@@ -261,6 +257,9 @@ impl LiveCallHandler {
             Call::Style { person } => self.read_writing_samples(head, person),
             Call::OwnLetters { person } => self.read_own_letters(head, person),
             Call::FindFiles { requests } => encode_reply(&material::find_files(&self.files, requests, &self.me)),
+            Call::EarlierAnswer { question, documents } => {
+                encode_reply(&material::find_earlier_answer(&self.store, asker, question, documents)?)
+            }
             Call::ReadFile { name } => {
                 encode_reply(&material::read_file(&self.files, name).context("reading a file of data/files")?)
             }
@@ -285,7 +284,6 @@ impl LiveCallHandler {
             | Call::BusyTimes { .. }
             | Call::CalendarEvent { .. }
             | Call::SecondReading { .. }
-            | Call::EarlierAnswer { .. }
             | Call::Model { .. } => Err(anyhow::anyhow!("it is asked for elsewhere, not looked up").into()),
         }
     }

@@ -62,8 +62,8 @@ pub enum Call {
     FindFiles { requests: Vec<String> },
     /// A file under `data/files`, by its name.
     ReadFile { name: String },
-    /// What the person answered to the same question in another conversation.
-    EarlierAnswer { question: String },
+    /// What the person answered to the same question in another conversation, among the documents found for the task.
+    EarlierAnswer { question: String, documents: Vec<String> },
     /// A prompt to the model. It always has a reply: the model's answer, or why there is none.
     Model { inquiry: Box<PromptInput> },
     /// The permissions of the account: its mode, the policy, whether effects are paused.

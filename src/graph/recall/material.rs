@@ -11,7 +11,6 @@ use std::{
 
 use crate::{
     graph::CallContext,
-    memory::{Memory, MemoryQuery, Scope},
     model::{Direction, Mail, MailId, Me, TaskId},
     reading, regular_file,
     store::{SkipUnreadable as _, Store, StoreReader},
@@ -103,31 +102,19 @@ fn choose_file<'a>(names: &'a [String], request: &str, me: &Me) -> Option<&'a st
     }
 }
 
-/// Returns what the person answered to the same question in another conversation, the newest first.
-pub(in crate::graph) async fn find_earlier_answer(
-    memory: &Memory,
+/// Returns what the person answered to the same question in another conversation, the newest first. `documents` are those that
+/// were found for the task.
+pub(in crate::graph) fn find_earlier_answer(
     store: &Store,
     asker: CallContext<'_>,
     question: &str,
-) -> anyhow::Result<Option<EarlierAnswer>> {
+    documents: &[String],
+) -> crate::store::Result<Option<EarlierAnswer>> {
     let Some(mail) = asker.mail else { return Ok(None) };
-    let task = asker.state.task.as_ref().map(|task| format!("task:{}", task.task_id));
-    let leave_out: Vec<String> = asker.state.mail_id.map(|id| format!("mail:{id}")).into_iter().chain(task).collect();
-    let query = MemoryQuery {
-        account: &asker.run.account,
-        text: question,
-        thread: "",
-        person: "",
-        invoice: "",
-        leave_out: &leave_out,
-        now: asker.now,
-        scope: Scope::RUN,
-    };
-    let found = memory.search(&query).await?.found;
     let answers = store.read_blocking(|reader| {
         let mut answers = Vec::new();
-        for document in &found {
-            let Some(asked_in) = mail_of_document(reader, &document.doc)? else { continue };
+        for document in documents {
+            let Some(asked_in) = mail_of_document(reader, document)? else { continue };
             answers.extend(answer_in_conversation(reader, asker, mail, (asked_in, question))?);
         }
         Ok(answers)

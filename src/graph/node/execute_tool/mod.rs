@@ -261,11 +261,15 @@ impl ExecuteTool {
                     None => ControlFlow::Break(NodeOutput::from_call(Call::ReadFile { name: name.to_owned() })),
                 }
             }
+            Some(WantedMaterial::Answer(_)) if entry.state.context_docs.is_empty() => ControlFlow::Continue(None),
             Some(WantedMaterial::Answer(question)) => {
-                let call = || Call::EarlierAnswer { question: question.to_owned() };
                 match entry.find_reply::<Option<EarlierAnswer>>(|call| matches!(call, Call::EarlierAnswer { .. }))? {
                     Some(found) => ControlFlow::Continue(found.map(FoundMaterial::Answer)),
-                    None => ControlFlow::Break(NodeOutput::from_call(call())),
+                    None => {
+                        let documents = entry.state.context_docs.iter().map(|found| found.doc.clone()).collect();
+                        let call = Call::EarlierAnswer { question: question.to_owned(), documents };
+                        ControlFlow::Break(NodeOutput::from_call(call))
+                    }
                 }
             }
         })
