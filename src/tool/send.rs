@@ -45,7 +45,9 @@ impl Tool for SendReply {
         let is_incomplete = draft.is_some_and(|draft| draft.get(INCOMPLETE).is_some());
         let file = match input.material {
             Some(FoundMaterial::File(file)) => Some(file),
-            _ if input.task.context.more.contains_key(TaskContext::FILE) => return Ok(ONLY_PERSON_WORKS),
+            _ if input.task.context.more.contains_key(TaskContext::FILE) && instruction(input).is_none() => {
+                return Ok(ONLY_PERSON_WORKS);
+            }
             _ => None,
         };
         let (body, origin) = match (instruction(input), drafted) {
