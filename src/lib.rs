@@ -46,5 +46,6 @@ pub mod app;
 pub mod cli;
 pub mod daemon;
 pub mod mcp;
+pub mod tui;
 pub mod web;
 pub mod wording;

@@ -23,7 +23,6 @@ mod search;
 mod table;
 mod tasks;
 mod web;
-mod wrapping;
 
 use std::{
     io::{self, IsTerminal as _},

@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal as _, Write as _};
 use crossterm::style::Color;
 use serde::Serialize;
 
-use super::{
-    table::{Cell, Column, format_table},
-    wrapping::{hanging_indent, wrap},
-};
-use crate::model::Priority;
+use super::table::{Cell, Column, format_table};
 pub(super) use crate::wording::escape_and_truncate;
+use crate::{
+    model::Priority,
+    plain_text::wrapping::{hanging_indent, wrap},
+};
 
 /// The width of tables when nobody knows how wide the screen is.
 const DEFAULT_WIDTH: usize = 160;

@@ -4,6 +4,7 @@ use super::super::{description::format_timestamp, printer::escape_and_truncate};
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_display,
+    plain_text::wrapping,
     wording::{
         item::{describe_expiry, describe_kind},
         item_lines::{ItemLine, action_lines, effect_line, reason_lines, task_lines},
@@ -111,6 +112,6 @@ pub(super) fn wrap(lines: &[PageLine], width: usize) -> Vec<PageLine> {
 }
 
 fn wrap_line(line: &PageLine, width: usize) -> Vec<PageLine> {
-    let rows = super::super::wrapping::wrap(&line.text, width, line.indent);
+    let rows = wrapping::wrap(&line.text, width, line.indent);
     rows.into_iter().map(|text| PageLine { text, ..line.clone() }).collect()
 }
