@@ -8,7 +8,7 @@ use crate::{
     model::{AccountId, LedgerPageQuery, LedgerRow, MailId, MailState},
     web::{
         area::Area,
-        page::{Answer, Visit, shown_short},
+        page::{Answer, Visit, direction, shown_short},
     },
     wording::description::{format_timestamp, localise_times},
 };
@@ -118,7 +118,7 @@ fn line(visit: &Visit, row: &LedgerRow) -> Markup {
         div.line {
             span.tag.outcome.(row.state.as_str()) { (outcome_words(row.state)) }
             div.what {
-                p.title dir="auto" {
+                p.title dir=(direction(subject)) {
                     a href={ "/mail/" (row.mail_id) } { (shown_short(subject, 160)) }
                     @for warning in &row.warnings { " " span.tag.warning { (warning.kind) } }
                 }

@@ -125,7 +125,7 @@ pub(super) async fn edit_task(
 fn answer_with_undo(change: &Change, task: &str, outcome: anyhow::Result<TaskRow>, verb: &str) -> Answer {
     let note = outcome.map(|row| {
         let number = row.number.map(|number| format!(": task {number}")).unwrap_or_default();
-        Note::done(format!("{verb}{number}.")).with_undo(format!("{}/undo", task_path(&row)), seen_revision(&row))
+        Note::done(format!("{verb}{number}.")).with_undo(&format!("{}/undo", task_path(&row)), &seen_revision(&row))
     });
     change.visit.redirect_after(&back(change, task), note)
 }

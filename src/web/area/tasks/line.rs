@@ -7,7 +7,7 @@ use crate::{
     app::next_step,
     model::{Priority, TaskRow, TaskStatus},
     rules::RuleSet,
-    web::page::{Failure, Visit, shown_short},
+    web::page::{Failure, Visit, direction, shown_short},
     wording::description::format_deadline,
 };
 
@@ -74,7 +74,7 @@ pub(super) fn task_line(
         div.line {
             (priority_tag(task.priority))
             div.what {
-                p.title dir="auto" {
+                p.title dir=(direction(&task.objective)) {
                     (task_link(row))
                     @for warning in task.context.warnings() { " " span.tag.warning { (warning.kind) } }
                 }
