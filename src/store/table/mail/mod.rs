@@ -1,5 +1,6 @@
 //! Mails as they were read, and what is known about the people who wrote them: contacts and mutes.
 
+pub(in crate::store) mod appointment;
 pub(in crate::store) mod ledger;
 mod ledger_page;
 pub(in crate::store) mod ledger_read;
