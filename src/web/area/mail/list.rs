@@ -8,7 +8,7 @@ use crate::{
     model::{AccountId, LedgerPageQuery, LedgerRow, MailId, MailState},
     web::{
         area::Area,
-        page::{Answer, Visit, direction, shown_short},
+        page::{Answer, Visit, direction, encode, shown_short},
     },
     wording::description::{format_timestamp, localise_times},
 };
@@ -62,15 +62,6 @@ pub(super) async fn show(visit: Visit) -> Answer {
 fn list_address(account: Option<&AccountId>, state: Option<MailState>) -> String {
     let account = account.map(|account| encode(account.as_str())).unwrap_or_default();
     format!("/mail?account={account}&state={}", state.map_or("", MailState::as_str))
-}
-
-/// Returns a text as a part of a query: every byte that is not a plain letter, figure or hyphen is written as its code.
-fn encode(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
 }
 
 fn filters(
