@@ -112,7 +112,7 @@ async fn a_task_is_added_changed_done_and_opened_again() {
     assert_eq!(status_of(&home, &number), "DONE");
     browser.click(".note button");
     browser.until(".note", "open again");
-    assert_eq!(status_of(&home, &number), "READY");
+    assert_eq!(status_of(&home, &number), "IN_PROGRESS");
     browser.must_be_quiet(&served.url("/"));
 }
 

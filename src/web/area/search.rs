@@ -7,7 +7,7 @@ use crate::{
     app::SearchResults,
     memory::FoundDocument,
     web::{
-        page::{Answer, Visit, shown, shown_short},
+        page::{Answer, Visit, direction, shown, shown_short},
         route::Route,
     },
     wording::description::format_timestamp,
@@ -67,7 +67,7 @@ fn line(visit: &Visit, document: &FoundDocument) -> Markup {
         div.line {
             span.tag { (kind) }
             div.what {
-                p.title dir="auto" { a href=(path) { (shown_short(title, 160)) } }
+                p.title dir=(direction(title)) { a href=(path) { (shown_short(title, 160)) } }
                 p.muted {
                     (format_timestamp(document.at, visit.app().config.me.time_zone)) " · found by "
                     @for (nth, reason) in document.reasons.iter().enumerate() {

@@ -17,7 +17,7 @@ use crate::{
             runs::run_link,
             tasks::{audit_section, task_link},
         },
-        page::{Answer, Failure, Visit, shown, shown_short},
+        page::{Answer, Failure, Visit, direction, shown, shown_short},
     },
     wording::description::{describe_effect, format_timestamp, localise_times},
 };
@@ -35,7 +35,7 @@ pub(super) async fn show(visit: Visit, Path(mail): Path<String>) -> Answer {
     let subject = if detail.row.subject.trim().is_empty() { "(no subject)" } else { &detail.row.subject };
     let body = html! {
         p.crumbs { a href="/mail" { "Mail" } }
-        h1 dir="auto" { (shown_short(subject, 300)) }
+        h1 dir=(direction(subject)) { (shown_short(subject, 300)) }
         (outcome(&visit, &detail))
         (corrections(&visit, &detail).await?)
         section.card aria-label="The mail" {

@@ -12,7 +12,7 @@ use crate::{
     rules::RuleSet,
     web::{
         area::Area,
-        page::{Answer, Visit, shown_short},
+        page::{Answer, Visit, direction, shown_short},
     },
     wording::description::format_deadline,
 };
@@ -60,7 +60,7 @@ fn column(visit: &Visit, page: &TaskPage, rules: &RuleSet) -> Markup {
 fn card(visit: &Visit, row: &TaskRow, rules: &RuleSet) -> Markup {
     let deadline = row.task.context.deadline.as_deref();
     html! {
-        p.title dir="auto" { (task_link(row)) }
+        p.title dir=(direction(&row.task.objective)) { (task_link(row)) }
         p.muted {
             (priority_tag(row.task.priority)) " " (shown_short(&priority_reason(row, rules), 60))
             @if let Some(deadline) = deadline {

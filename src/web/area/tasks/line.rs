@@ -7,7 +7,7 @@ use crate::{
     app::next_step,
     model::{Priority, TaskRow, TaskStatus},
     rules::RuleSet,
-    web::page::{Failure, Visit, shown_short},
+    web::page::{Failure, Visit, direction, shown_short},
     wording::description::format_deadline,
 };
 
@@ -69,7 +69,7 @@ pub(super) fn task_line(visit: &Visit, row: &TaskRow, rules: &RuleSet, back: Opt
         div.line {
             (priority_tag(task.priority))
             div.what {
-                p.title dir="auto" {
+                p.title dir=(direction(&task.objective)) {
                     (task_link(row))
                     @for warning in task.context.warnings() { " " span.tag.warning { (warning.kind) } }
                 }

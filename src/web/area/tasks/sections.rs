@@ -8,7 +8,7 @@ use crate::{
     model::{RunRow, audit::AuditLine},
     web::{
         area::runs::run_link,
-        page::{Failure, Visit, shown, shown_lines, shown_short},
+        page::{Failure, Visit, direction, shown, shown_lines, shown_short},
     },
     wording::{
         description::{describe_effect, format_timestamp, localise_times},
@@ -86,7 +86,7 @@ pub(super) fn found(visit: &Visit, detail: &TaskDetail) -> Markup {
         @if !notes.is_empty() {
             h2 { "Said about it" }
             @for note in &notes {
-                blockquote dir="auto" {
+                blockquote dir=(direction(&note.text)) {
                     (shown(&note.text))
                     footer.muted { (shown_short(&note.who, 120)) ", " (format_timestamp(note.at, zone)) }
                 }

@@ -13,7 +13,7 @@ use crate::{
     model::{Mail, RunKind, RunRow, TaskRow, WarningKind, audit::AuditLine},
     web::{
         area::{Area, mail::mail_content, runs::run_section},
-        page::{Answer, Failure, Visit, shown, shown_lines, shown_short},
+        page::{Answer, Failure, Visit, direction, shown, shown_lines, shown_short},
     },
     wording::description::{describe_wait, format_deadline, format_moment},
 };
@@ -65,7 +65,7 @@ fn head(visit: &Visit, detail: &TaskDetail) -> Markup {
     let hidden = row.snooze_until.filter(|until| *until > now);
     let evidence = context.more.get("evidence").and_then(|value| value.as_str());
     html! {
-        h1 dir="auto" { (shown(&task.objective)) }
+        h1 dir=(direction(&task.objective)) { (shown(&task.objective)) }
         p.muted {
             @if let Some(number) = row.number { "Task " (number) " · " }
             (status_words(task.status)) " · " (priority_tag(task.priority)) " "
