@@ -127,6 +127,7 @@ mod support;
 mod tampering;
 mod task_context;
 mod team_screen;
+mod team_terminal;
 mod terminal;
 mod terminal_config;
 mod terminal_letters;
