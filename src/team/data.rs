@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// The most entries of a list that a worker reads itself.
-pub const MOST_LISTED: usize = 30;
+pub(super) const MOST_LISTED: usize = 30;
 /// The most entries of a list that a script gets.
-pub const MOST_SCRIPTED: usize = 300;
+pub(super) const MOST_SCRIPTED: usize = 300;
 /// How many of the newest messages are looked through for a list.
 const MOST_SCANNED: usize = 5_000;
 /// How much of a mail is shown, in characters.
@@ -30,7 +30,7 @@ const LONGEST_LINE: usize = 200;
 
 /// What a worker or its script asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DataRequest {
+pub(super) enum DataRequest {
     Date,
     /// The newest mails between two days, both included, with all words in sender or subject.
     ListMails {
@@ -65,7 +65,7 @@ pub enum DataRequest {
 /// Why there is no answer, in words that help a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct DataError {
+pub(super) struct DataError {
     /// `not_found`, `invalid_argument` or `unavailable`.
     pub kind: &'static str,
     pub message: String,
@@ -332,7 +332,7 @@ impl DataReader {
 }
 
 /// Reads a day as a worker writes it: `YYYY-MM-DD`, `today`, `yesterday`, or empty for none.
-pub fn parse_day(text: &str, today: NaiveDate) -> Answer<Option<NaiveDate>> {
+pub(super) fn parse_day(text: &str, today: NaiveDate) -> Answer<Option<NaiveDate>> {
     match text.trim() {
         "" => Ok(None),
         "today" => Ok(Some(today)),

@@ -49,13 +49,13 @@ pub struct TeamContext {
 }
 
 /// What came of a job.
-pub struct FinishedJob {
+pub(super) struct FinishedJob {
     pub agent: AgentId,
     pub outcome: JobOutcome,
 }
 
 /// What a job returned.
-pub enum JobOutcome {
+pub(super) enum JobOutcome {
     /// The model was asked. The call with its cost is stored before the answer is used.
     Turn { reply: ModelReply, call: Box<NewModelCall> },
     /// A tool of a worker ended, well or with an error as JSON.
@@ -65,7 +65,7 @@ pub enum JobOutcome {
 }
 
 /// Returns the prompt of an agent's next turn.
-pub fn build_prompt(agent: &Agent, context: &TeamContext) -> anyhow::Result<PromptInput> {
+pub(super) fn build_prompt(agent: &Agent, context: &TeamContext) -> anyhow::Result<PromptInput> {
     let is_worker = !agent.is_manager();
     let (prompt, instructions) = match is_worker {
         true => (Prompt::TaskWorker, &context.prompts.worker),
@@ -83,7 +83,7 @@ pub fn build_prompt(agent: &Agent, context: &TeamContext) -> anyhow::Result<Prom
 }
 
 /// Puts the next turn of an agent to the model. Each agent pays from the budget of a task of its own.
-pub async fn ask_model(agent: AgentId, input: PromptInput, ordinal: u32, context: TeamContext) -> FinishedJob {
+pub(super) async fn ask_model(agent: AgentId, input: PromptInput, ordinal: u32, context: TeamContext) -> FinishedJob {
     let outcome = match call_model(agent, &input, ordinal, &context).await {
         Ok((reply, call)) => JobOutcome::Turn { reply, call: Box::new(call) },
         Err(error) => JobOutcome::Broken(error),
@@ -118,7 +118,7 @@ async fn call_model(
 }
 
 /// Carries out an action of a worker that reads or proposes. `key` names the action within the team.
-pub async fn run_tool(
+pub(super) async fn run_tool(
     agent: AgentId,
     turn: WorkerTurn,
     key: String,
@@ -148,7 +148,7 @@ pub async fn run_tool(
 }
 
 /// Returns an error as a worker is told it.
-pub fn data_error(error: &DataError) -> Value {
+pub(super) fn data_error(error: &DataError) -> Value {
     json!({ "type": error.kind, "message": error.message })
 }
 

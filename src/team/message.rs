@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum AgentMessage {
+pub(super) enum AgentMessage {
     /// What the agent is there for: the person's request, or the task that the manager gives a worker.
     Request { text: String },
     /// What the person says later.
@@ -72,7 +72,7 @@ fn without_empty_fields(turn: &Value) -> Value {
 
 /// Returns a conversation as the model is shown it. When it is too long, older results are shortened, and then the
 /// oldest entries after the first are left out, with a note.
-pub fn show_conversation(messages: &[AgentMessage], is_worker: bool) -> Vec<Value> {
+pub(super) fn show_conversation(messages: &[AgentMessage], is_worker: bool) -> Vec<Value> {
     let mut shown: Vec<Value> = messages.iter().map(|message| message.shown(is_worker)).collect();
     let size = |shown: &[Value]| shown.iter().map(|entry| entry.to_string().len()).sum::<usize>();
     let whole_from = shown.len().saturating_sub(KEPT_WHOLE);
@@ -111,7 +111,7 @@ fn shorten_result(entry: &mut Value) {
 
 /// Makes a conversation one that can go on: an action without a result gets one that says that it was cancelled, and
 /// the last word is not the agent's own. Returns what was added, as it must be stored, and a line for the log per repair.
-pub fn repair(messages: &mut Vec<AgentMessage>) -> (Vec<AgentMessage>, Vec<String>) {
+pub(super) fn repair(messages: &mut Vec<AgentMessage>) -> (Vec<AgentMessage>, Vec<String>) {
     let (mut added, mut log) = (Vec::new(), Vec::new());
     // Only the last action can lack its result: each later message was stored after a result.
     if let Some(AgentMessage::Action { turn }) = messages.last() {
@@ -126,7 +126,7 @@ pub fn repair(messages: &mut Vec<AgentMessage>) -> (Vec<AgentMessage>, Vec<Strin
 
 /// Returns the places where two messages of the same side follow each other although an action needs a result: none in a
 /// conversation that the program has kept.
-pub fn find_unanswered_actions(messages: &[AgentMessage]) -> Vec<usize> {
+pub(super) fn find_unanswered_actions(messages: &[AgentMessage]) -> Vec<usize> {
     let is_open = |pair: &[AgentMessage]| match pair {
         [AgentMessage::Action { .. }, next] => !matches!(next, AgentMessage::Result { .. }),
         _ => false,

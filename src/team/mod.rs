@@ -5,12 +5,12 @@
 //! was. Agents read the mail and tasks of the person, and change nothing: what they propose takes the way of every effect,
 //! through policy and approval.
 
-pub mod data;
+mod data;
 pub mod event;
 mod handles;
 mod job;
 mod manager_turn;
-pub mod message;
+mod message;
 mod person;
 mod prompts;
 mod proposal;

@@ -10,7 +10,7 @@ use super::{
 use crate::model::{AgentId, TeamState};
 
 /// Applies what a person said to an agent. Stopping is done by whoever runs the jobs.
-pub fn apply_saying(session: &mut TeamSession, agent: AgentId, text: &str) {
+pub(super) fn apply_saying(session: &mut TeamSession, agent: AgentId, text: &str) {
     let text = text.trim();
     let Some(manager) = session.manager().map(|found| found.row.agent_id) else { return };
     if text.is_empty() {
@@ -32,6 +32,6 @@ pub fn apply_saying(session: &mut TeamSession, agent: AgentId, text: &str) {
 }
 
 /// Returns whether an input stops the team.
-pub const fn is_stop(input: &TeamInput) -> bool {
+pub(super) const fn is_stop(input: &TeamInput) -> bool {
     matches!(input, TeamInput::Stop)
 }

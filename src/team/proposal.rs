@@ -25,7 +25,7 @@ const LONGEST_OBJECTIVE: usize = 120;
 
 /// A proposal that was checked: a call of a tool with the people that it names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Proposal {
+pub(super) struct Proposal {
     pub call: ToolCall,
     pub people: Vec<PlanPerson>,
     /// What is proposed, in one line for a person.
@@ -33,7 +33,7 @@ pub struct Proposal {
 }
 
 /// Whose the task of a proposal becomes, and by which its id is derived again after a crash.
-pub struct ProposalOwner<'a> {
+pub(super) struct ProposalOwner<'a> {
     pub team_id: TeamId,
     pub team_created_at: Instant,
     /// Names the action within the team; the same when it is carried out again.
@@ -45,13 +45,13 @@ pub struct ProposalOwner<'a> {
 }
 
 /// Returns the tools that can be proposed, as a model is shown them: those that change something and need no mail.
-pub fn proposable_tools(tools: &Registry) -> Vec<(&'static str, &'static str)> {
+pub(super) fn proposable_tools(tools: &Registry) -> Vec<(&'static str, &'static str)> {
     let writing = tools.plannable(false).filter(|tool| tool.access() == ToolAccess::Write);
     writing.map(|tool| (tool.name(), tool.purpose())).collect()
 }
 
 /// Checks a proposal as a worker wrote it. The reason of a refusal goes back to the worker.
-pub fn check_proposal(turn: &WorkerTurn, tools: &Registry, handles: &Handles) -> Result<Proposal, String> {
+pub(super) fn check_proposal(turn: &WorkerTurn, tools: &Registry, handles: &Handles) -> Result<Proposal, String> {
     let known = proposable_tools(tools);
     let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let tool = tools
@@ -99,7 +99,7 @@ fn find_people(to: &[String], handles: &Handles) -> Result<Vec<PlanPerson>, Stri
 
 /// Returns the task of a proposal with the run that works it. Its ids follow from the owner's key, so that proposing
 /// again after a crash opens nothing new.
-pub fn new_request(proposal: &Proposal, owner: &ProposalOwner<'_>) -> NewRequest {
+pub(super) fn new_request(proposal: &Proposal, owner: &ProposalOwner<'_>) -> NewRequest {
     let parts = ["team", &owner.team_id.to_string(), owner.key];
     let (task_id, run_id) =
         (TaskId::derive(owner.team_created_at, &parts), RunId::derive(owner.team_created_at, &parts));

@@ -14,7 +14,7 @@ const QUESTION_DAYS: i64 = 7;
 const LONGEST_TITLE: usize = 200;
 
 /// Asks the person and lets the agent wait. The question is in the event, and in the queue when nobody is at a screen.
-pub fn ask_person(session: &mut TeamSession, agent: AgentId, text: &str, context: &TurnContext<'_>) {
+pub(super) fn ask_person(session: &mut TeamSession, agent: AgentId, text: &str, context: &TurnContext<'_>) {
     let text = context.explain(text);
     session.record(TeamEvent::Question { agent, text: text.clone() });
     session.set_agent_state(agent, AgentState::Waiting, None);
@@ -24,7 +24,7 @@ pub fn ask_person(session: &mut TeamSession, agent: AgentId, text: &str, context
 }
 
 /// Puts the question of a waiting agent into the approval queue.
-pub fn put_in_queue(session: &mut TeamSession, agent: AgentId, text: &str, context: &TurnContext<'_>) {
+pub(super) fn put_in_queue(session: &mut TeamSession, agent: AgentId, text: &str, context: &TurnContext<'_>) {
     let Some(found) = session.agent(agent) else { return };
     // The turn is part of the key, so that a second question of the agent is another item.
     let parts = ["question", &agent.to_string(), &found.turns().to_string()];
@@ -50,7 +50,7 @@ pub fn put_in_queue(session: &mut TeamSession, agent: AgentId, text: &str, conte
 }
 
 /// Hands the decision on a question to the agent that asked. An item that is still open changes nothing.
-pub fn take_decision(session: &mut TeamSession, agent: AgentId, item: &ItemRow) {
+pub(super) fn take_decision(session: &mut TeamSession, agent: AgentId, item: &ItemRow) {
     let message = match (item.state, item.decision) {
         (ItemState::Open, _) => return,
         (ItemState::Decided, Some(DecisionKind::Respond)) => {
@@ -69,7 +69,7 @@ pub fn take_decision(session: &mut TeamSession, agent: AgentId, item: &ItemRow) 
 }
 
 /// Closes the question of an agent, because it was answered elsewhere or the agent was stopped.
-pub fn close(session: &mut TeamSession, agent: AgentId, why: &str) {
+pub(super) fn close(session: &mut TeamSession, agent: AgentId, why: &str) {
     let item = session.agent_mut(agent).and_then(|found| found.row.item_id.take());
     if let Some(item) = item {
         session.change(TeamChange::CloseQuestion { agent, item, why: why.to_owned() });

@@ -14,7 +14,7 @@ const LONGEST_PART: usize = 400;
 
 /// What went wrong, before it is put in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerError {
+pub(super) struct WorkerError {
     pub kind: String,
     pub message: String,
     pub suggestion: String,
@@ -43,7 +43,7 @@ impl WorkerError {
 }
 
 /// Returns the report of a worker that ended with an error: with its last good step, what failed, and partial results.
-pub fn error_report(agent: &AgentRow, messages: &[AgentMessage], error: &WorkerError) -> ErrorReport {
+pub(super) fn error_report(agent: &AgentRow, messages: &[AgentMessage], error: &WorkerError) -> ErrorReport {
     let last_good = last_result(messages, false);
     let failed_at = last_result(messages, true).map(|(tool, _)| tool).or_else(|| last_action(messages));
     let step = last_good.as_ref().map_or_else(|| "none".to_owned(), |(tool, output)| format!("{tool}: {output}"));
@@ -68,7 +68,7 @@ pub fn error_report(agent: &AgentRow, messages: &[AgentMessage], error: &WorkerE
 }
 
 /// Returns the last result, good or bad, as tool and text.
-pub fn last_result(messages: &[AgentMessage], wants_error: bool) -> Option<(String, String)> {
+pub(super) fn last_result(messages: &[AgentMessage], wants_error: bool) -> Option<(String, String)> {
     messages.iter().rev().find_map(|message| match message {
         AgentMessage::Result { tool, is_error, output } if *is_error == wants_error => {
             Some((tool.clone(), cut(&output.to_string())))
@@ -86,7 +86,7 @@ fn last_action(messages: &[AgentMessage]) -> Option<String> {
 }
 
 /// Returns the beginning of a text.
-pub fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     let mut kept: String = text.chars().take(LONGEST_PART).collect();
     if kept.len() < text.len() {
         kept.push('…');

@@ -18,7 +18,7 @@ const REFERENCES: [&str; 8] = [
 ];
 
 /// Returns how a result differs from the expected format; none when it does not.
-pub fn check_result(result: &str, expected_format: Option<&str>) -> Option<String> {
+pub(super) fn check_result(result: &str, expected_format: Option<&str>) -> Option<String> {
     let lower = result.to_lowercase();
     if REFERENCES.iter().any(|reference| lower.contains(reference)) {
         return Some("the result refers to something that is not in it".into());

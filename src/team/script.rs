@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::data::{DataError, DataReader, DataRequest, MOST_SCRIPTED, parse_day};
 
 /// A function of scripts: how its arguments become a request.
-pub struct ScriptFunction {
+pub(super) struct ScriptFunction {
     pub name: &'static str,
     request: fn(&[Value], chrono::NaiveDate) -> Result<DataRequest, DataError>,
 }
 
 /// The functions of scripts. A further source of data adds its lines here.
-pub const FUNCTIONS: &[ScriptFunction] = &[
+pub(super) const FUNCTIONS: &[ScriptFunction] = &[
     ScriptFunction { name: "date", request: |_, _| Ok(DataRequest::Date) },
     ScriptFunction { name: "mails", request: list_mails },
     ScriptFunction { name: "mail", request: |given, _| Ok(DataRequest::ReadMail { handle: text(given, "a handle")? }) },
@@ -30,7 +30,7 @@ pub const FUNCTIONS: &[ScriptFunction] = &[
 
 /// Returns the request of a call. A function that does not exist, or arguments that it does not take, are errors that
 /// the script can catch.
-pub fn read_call(name: &str, given: &[Value], today: chrono::NaiveDate) -> Result<DataRequest, DataError> {
+pub(super) fn read_call(name: &str, given: &[Value], today: chrono::NaiveDate) -> Result<DataRequest, DataError> {
     let function = FUNCTIONS.iter().find(|function| function.name == name);
     let function = function.ok_or_else(|| DataError::invalid(format!("there is no function {name:?}")))?;
     (function.request)(given, today)
@@ -79,7 +79,7 @@ fn limit(given: Option<&Value>) -> usize {
 
 /// Runs scripts, until they are stopped together.
 #[derive(Clone, Default)]
-pub struct Scripts;
+pub(super) struct Scripts;
 
 impl Scripts {
     /// Runs a script to its end. Returns its result with its log, or an error with line and stack.

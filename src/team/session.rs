@@ -25,7 +25,7 @@ pub const MOST_WORKERS: usize = 100;
 
 /// An agent with what it knows.
 #[derive(Debug)]
-pub struct Agent {
+pub(super) struct Agent {
     pub row: AgentRow,
     pub messages: Vec<AgentMessage>,
     /// What arrived while a turn was under way; it is delivered with the next turn.
@@ -56,7 +56,7 @@ impl Agent {
 }
 
 /// A team in memory.
-pub struct TeamSession {
+pub(super) struct TeamSession {
     pub team: TeamRow,
     pub agents: Vec<Agent>,
     pub todos: Vec<TodoItem>,
@@ -264,6 +264,6 @@ fn log_event(team: &TeamRow, event: &TeamEvent) {
 }
 
 /// Returns the handles of a team as they were stored.
-pub fn load_handles(reader: &StoreReader<'_>, team: &TeamRow) -> crate::store::Result<Handles> {
+pub(super) fn load_handles(reader: &StoreReader<'_>, team: &TeamRow) -> crate::store::Result<Handles> {
     Ok(Handles::load(reader.teams().handles(team.team_id)?))
 }

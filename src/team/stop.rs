@@ -21,7 +21,7 @@ const PREVIEW_CHARS: usize = 50;
 
 /// What the person says to a stopped team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoppedReply {
+pub(super) enum StoppedReply {
     /// The stopped workers go on.
     Continue,
     /// The stopped workers are cancelled, and the manager answers with what there is.
@@ -43,7 +43,7 @@ impl StoppedReply {
 }
 
 /// Stops all agents. The jobs that were under way have been ended by the caller; what they would have returned is lost.
-pub fn stop_team(session: &mut TeamSession, now: Instant, zone: Tz) {
+pub(super) fn stop_team(session: &mut TeamSession, now: Instant, zone: Tz) {
     let summary = summarise(session, now, zone);
     for worker in session.workers(|state| !state.has_ended() && state != AgentState::Stopped) {
         question::close(session, worker, "the team was stopped");
@@ -73,7 +73,7 @@ fn repair_agent(session: &mut TeamSession, id: AgentId) {
 }
 
 /// Lets a stopped team go on as the person says.
-pub fn resume_team(session: &mut TeamSession, text: &str) {
+pub(super) fn resume_team(session: &mut TeamSession, text: &str) {
     let Some(manager) = session.manager().map(|agent| agent.row.agent_id) else { return };
     let stopped = session.workers(|state| state == AgentState::Stopped);
     session.set_team_state(TeamState::Running);

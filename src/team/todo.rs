@@ -14,7 +14,7 @@ const LONGEST_TODO: usize = 300;
 
 /// Checks a todo list as the model wrote it. Refuses a list with an entry that lacks one of its two forms, or with more
 /// than one entry in progress.
-pub fn check_todos(written: &[WrittenTodo]) -> Result<Vec<TodoItem>, String> {
+pub(super) fn check_todos(written: &[WrittenTodo]) -> Result<Vec<TodoItem>, String> {
     if written.len() > MOST_TODOS {
         return Err(format!("A todo list has at most {MOST_TODOS} entries"));
     }
@@ -36,12 +36,12 @@ fn check_todo(written: &WrittenTodo) -> Result<TodoItem, String> {
 }
 
 /// Returns how many entries have this status.
-pub fn count(todos: &[TodoItem], status: TodoStatus) -> usize {
+pub(super) fn count(todos: &[TodoItem], status: TodoStatus) -> usize {
     todos.iter().filter(|todo| todo.status == status).count()
 }
 
 /// Returns the list with its summary, as `todo_read` answers.
-pub fn read_todos(todos: &[TodoItem]) -> Value {
+pub(super) fn read_todos(todos: &[TodoItem]) -> Value {
     json!({
         "todos": todos,
         "summary": {

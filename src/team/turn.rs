@@ -10,7 +10,7 @@ use super::handles::Handles;
 const LONGEST_SHOWN: usize = 20_000;
 
 /// What applying a turn needs to know besides the team.
-pub struct TurnContext<'a> {
+pub(super) struct TurnContext<'a> {
     pub handles: &'a Handles,
     /// Returns the number by which the person names a task.
     pub task_number: &'a dyn Fn(TaskId) -> Option<i64>,

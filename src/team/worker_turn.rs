@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Applies one turn of a worker, as far as it needs no job.
-pub fn apply_worker_turn(session: &mut TeamSession, worker: AgentId, turn: &WorkerTurn, context: &TurnContext<'_>) {
+pub(super) fn apply_worker_turn(session: &mut TeamSession, worker: AgentId, turn: &WorkerTurn, context: &TurnContext<'_>) {
     match turn.action {
         WorkerAction::Finish => finish(session, worker, &turn.text, context),
         WorkerAction::ReportError => {
@@ -52,7 +52,7 @@ pub fn apply_worker_turn(session: &mut TeamSession, worker: AgentId, turn: &Work
 }
 
 /// Returns the name of an action as it stands in conversations and events.
-pub fn tool_name(action: WorkerAction) -> String {
+pub(super) fn tool_name(action: WorkerAction) -> String {
     serde_json::to_value(action).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
@@ -91,7 +91,7 @@ fn finish(session: &mut TeamSession, worker: AgentId, result: &str, context: &Tu
 }
 
 /// Ends a worker with an error report, and hands the report to its manager. The worker is not tried again.
-pub fn fail_worker(session: &mut TeamSession, worker: AgentId, error: &WorkerError) {
+pub(super) fn fail_worker(session: &mut TeamSession, worker: AgentId, error: &WorkerError) {
     let Some(agent) = session.agent(worker) else { return };
     let number = agent.row.number;
     let report = error_report(&agent.row, &agent.messages, error);
@@ -107,7 +107,7 @@ fn report_to_manager(session: &mut TeamSession, worker: u32, report: Value) {
 }
 
 /// Stores what came of a job.
-pub fn apply_tool_result(session: &mut TeamSession, worker: AgentId, tool: &str, result: Result<Value, Value>) {
+pub(super) fn apply_tool_result(session: &mut TeamSession, worker: AgentId, tool: &str, result: Result<Value, Value>) {
     let (is_error, output) = match result {
         Ok(output) => (false, output),
         Err(error) => (true, error),
