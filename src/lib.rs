@@ -46,3 +46,5 @@ pub mod app;
 pub mod cli;
 pub mod daemon;
 pub mod mcp;
+pub mod web;
+pub mod wording;

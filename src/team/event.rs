@@ -11,35 +11,89 @@ use crate::model::{AgentId, AgentState, AgentType, Instant, TeamId, TeamState, T
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TeamEvent {
     /// The team exists. The manager's agent is announced next.
-    TeamOpened { team: TeamId, number: i64, request: String },
-    TeamStateChanged { state: TeamState },
+    TeamOpened {
+        team: TeamId,
+        number: i64,
+        request: String,
+    },
+    TeamStateChanged {
+        state: TeamState,
+    },
     /// An agent exists. Workers are numbered from 1 in the order in which they were started; the manager has 0.
-    AgentStarted { agent: AgentId, agent_type: AgentType, number: u32, task: String },
-    AgentStateChanged { agent: AgentId, state: AgentState },
-    Thought { agent: AgentId, text: String },
+    AgentStarted {
+        agent: AgentId,
+        agent_type: AgentType,
+        number: u32,
+        task: String,
+    },
+    AgentStateChanged {
+        agent: AgentId,
+        state: AgentState,
+    },
+    Thought {
+        agent: AgentId,
+        text: String,
+    },
     /// The manager replaced its todo list.
-    TodoListChanged { todos: Vec<TodoItem> },
+    TodoListChanged {
+        todos: Vec<TodoItem>,
+    },
     /// An agent calls a tool. `summary` is one line for the screen, such as the beginning of a script.
-    ToolCalled { agent: AgentId, tool: String, summary: String },
-    ToolReturned { agent: AgentId, tool: String, is_error: bool, summary: String },
+    ToolCalled {
+        agent: AgentId,
+        tool: String,
+        summary: String,
+    },
+    ToolReturned {
+        agent: AgentId,
+        tool: String,
+        is_error: bool,
+        summary: String,
+    },
     /// An agent asks the person. It waits until it is answered.
-    Question { agent: AgentId, text: String },
+    Question {
+        agent: AgentId,
+        text: String,
+    },
     /// The person said something to an agent.
-    PersonSaid { agent: AgentId, text: String },
+    PersonSaid {
+        agent: AgentId,
+        text: String,
+    },
     /// The manager says something before its answer.
-    Remark { agent: AgentId, text: String },
+    Remark {
+        agent: AgentId,
+        text: String,
+    },
     /// An action was proposed; `outcome` says where it stands, such as "waits for your approval (item 3)".
-    ActionProposed { agent: AgentId, text: String, outcome: String },
+    ActionProposed {
+        agent: AgentId,
+        text: String,
+        outcome: String,
+    },
     /// A worker ended with a result. `warning` says how the result differs from the expected form.
-    WorkerFinished { agent: AgentId, result: String, warning: Option<String> },
+    WorkerFinished {
+        agent: AgentId,
+        result: String,
+        warning: Option<String>,
+    },
     /// A worker ended with an error report (an [`ErrorReport`] in JSON).
-    WorkerFailed { agent: AgentId, report: Value },
+    WorkerFailed {
+        agent: AgentId,
+        report: Value,
+    },
     /// The person stopped the team. `summary` is what the manager is told.
-    Stopped { summary: String },
+    Stopped {
+        summary: String,
+    },
     /// The manager's answer to the person's request.
-    Answered { text: String },
+    Answered {
+        text: String,
+    },
     /// Something that a person should know, such as a used-up budget.
-    Notice { text: String },
+    Notice {
+        text: String,
+    },
 }
 
 /// An event with its place in the order of its team.

@@ -1,9 +1,17 @@
 //! Scripts of workers. They run in the sandbox, in a process of their own; what they ask for is answered here, read-only,
 //! by the same requests as the actions of a worker.
 
+use script_sandbox::{ErrorKind, Host, HostError, Limits, Outcome, Sandbox, Stop};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use super::data::{DataError, DataReader, DataRequest, MOST_SCRIPTED, parse_day};
+
+/// The longest result of a script, in bytes of JSON. A model cannot be shown more.
+const MOST_RESULT_BYTES: usize = 8 * 1024;
+/// How much of the log of a script its worker is shown.
+const MOST_LOG_LINES: usize = 20;
+const LONGEST_LOG_LINE: usize = 300;
 
 /// A function of scripts: how its arguments become a request.
 pub(super) struct ScriptFunction {
@@ -77,18 +85,83 @@ fn limit(given: Option<&Value>) -> usize {
     wanted.unwrap_or(50).clamp(1, MOST_SCRIPTED)
 }
 
-/// Runs scripts, until they are stopped together.
+/// Runs scripts in the sandbox, until they are stopped together.
 #[derive(Clone, Default)]
-pub(super) struct Scripts;
+pub(super) struct Scripts {
+    stop: Stop,
+}
 
 impl Scripts {
     /// Runs a script to its end. Returns its result with its log, or an error with line and stack.
-    pub async fn run(&self, _code: &str, _data: DataReader) -> Result<Value, Value> {
-        Err(json!({ "type": "unavailable", "message": "scripts cannot be run" }))
+    pub(super) async fn run(&self, code: &str, data: DataReader) -> Result<Value, Value> {
+        let (code, stop, runtime) = (code.to_owned(), self.stop.clone(), Handle::current());
+        // The sandbox talks to its process by blocking pipes, so it has a thread of its own.
+        let ended = tokio::task::spawn_blocking(move || {
+            let sandbox = Sandbox::of_this_program(Limits { result_bytes: MOST_RESULT_BYTES, ..Limits::default() });
+            sandbox.map(|sandbox| sandbox.run(&code, &mut ScriptHost { data, runtime }, &stop))
+        });
+        match ended.await {
+            Ok(Ok(outcome)) => describe(outcome),
+            Ok(Err(error)) => Err(unavailable(&error)),
+            Err(error) => Err(unavailable(&error)),
+        }
     }
 
-    /// Stops all scripts that are running.
-    pub fn stop(&self) {}
+    /// Stops all scripts that are running, and those that begin later.
+    pub(super) fn stop(&self) {
+        self.stop.request();
+    }
+}
+
+fn unavailable(error: &dyn std::fmt::Display) -> Value {
+    json!({ "type": "unavailable", "message": format!("the script could not be run: {error}") })
+}
+
+/// Returns an outcome as the worker is told it.
+fn describe(outcome: Outcome) -> Result<Value, Value> {
+    let lines = outcome.logs.iter().take(MOST_LOG_LINES).map(|line| line.text.as_str());
+    let log: Vec<String> = lines.map(|line| line.chars().take(LONGEST_LOG_LINE).collect()).collect();
+    match outcome.result {
+        Ok(value) if log.is_empty() => Ok(json!({ "value": value })),
+        Ok(value) => Ok(json!({ "value": value, "log": log })),
+        Err(error) => Err(json!({
+            "type": error.kind,
+            "message": error.message,
+            "line": error.line,
+            "stack": error.stack,
+            "log": log,
+            "suggestion": suggest(error.kind),
+        })),
+    }
+}
+
+/// Returns what may help against an error of this kind.
+const fn suggest(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Timeout => "It took too long. Narrow the scope: fewer days, fewer mails, no endless loop.",
+        ErrorKind::SyntaxError => "The script has a syntax error. Look at the line.",
+        ErrorKind::RuntimeError => "Check for null and undefined before you read their properties.",
+        _ => "Do less in one script.",
+    }
+}
+
+/// Answers what scripts ask for.
+struct ScriptHost {
+    data: DataReader,
+    runtime: Handle,
+}
+
+impl Host for ScriptHost {
+    fn functions(&self) -> Vec<&'static str> {
+        FUNCTIONS.iter().map(|function| function.name).collect()
+    }
+
+    fn call(&mut self, function: &str, arguments: Vec<Value>) -> Result<Value, HostError> {
+        let today = self.data.clock.now().utc().with_timezone(&self.data.me.time_zone).date_naive();
+        let answer = read_call(function, &arguments, today)
+            .and_then(|request| self.runtime.block_on(self.data.answer(request)));
+        answer.map_err(|error| HostError::new(error.kind, error.message))
+    }
 }
 
 #[cfg(test)]

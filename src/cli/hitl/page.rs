@@ -9,13 +9,13 @@ use super::{
         printer::escape_and_truncate,
     },
     meeting::meeting_lines,
-    wording::{describe_expiry, describe_kind, describe_recipient},
 };
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_display,
     model::{Instant, ItemKind, ItemRow, ItemState, OutboxState, action::ComposedMessage},
     source::CalendarEvent,
+    wording::item::{describe_expiry, describe_kind, describe_recipient},
 };
 
 /// The width of the labels in front of the fields.
