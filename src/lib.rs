@@ -46,5 +46,9 @@ pub mod app;
 pub mod cli;
 pub mod daemon;
 pub mod mcp;
+<<<<<<< HEAD
 pub mod web;
 pub mod wording;
+=======
+pub mod tui;
+>>>>>>> team2

@@ -22,8 +22,11 @@ mod runs;
 mod search;
 mod table;
 mod tasks;
+<<<<<<< HEAD
 mod web;
 mod wrapping;
+=======
+>>>>>>> team2
 
 use std::{
     io::{self, IsTerminal as _},
