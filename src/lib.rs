@@ -46,9 +46,6 @@ pub mod app;
 pub mod cli;
 pub mod daemon;
 pub mod mcp;
-<<<<<<< HEAD
+pub mod tui;
 pub mod web;
 pub mod wording;
-=======
-pub mod tui;
->>>>>>> team2

@@ -7,15 +7,10 @@ use serde::Serialize;
 
 use super::table::{Cell, Column, format_table};
 use crate::{
-    ingest::escape_for_display,
     model::Priority,
     plain_text::wrapping::{hanging_indent, wrap},
 };
-<<<<<<< HEAD
-use crate::model::Priority;
 pub(super) use crate::wording::escape_and_truncate;
-=======
->>>>>>> team2
 
 /// The width of tables when nobody knows how wide the screen is.
 const DEFAULT_WIDTH: usize = 160;

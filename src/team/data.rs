@@ -72,7 +72,7 @@ pub(super) struct DataError {
 }
 
 impl DataError {
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
         Self { kind: "invalid_argument", message: message.into() }
     }
 
@@ -101,12 +101,12 @@ pub struct DataReader {
 
 impl DataReader {
     /// Returns the handles of the team.
-    pub fn handles(&self) -> MutexGuard<'_, Handles> {
+    pub(super) fn handles(&self) -> MutexGuard<'_, Handles> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Answers a request.
-    pub async fn answer(&self, request: DataRequest) -> Answer {
+    pub(super) async fn answer(&self, request: DataRequest) -> Answer {
         match request {
             DataRequest::Date => Ok(self.date()),
             DataRequest::ListMails { since, until, words, limit } => {

@@ -38,7 +38,7 @@ pub struct Handles {
 
 impl Handles {
     /// Returns the handles as they were stored. The person that the team works for is always `P0`.
-    pub fn load(stored: Vec<TeamHandle>) -> Self {
+    pub(super) fn load(stored: Vec<TeamHandle>) -> Self {
         let mut handles = Self::default();
         for handle in stored {
             let kind = match handle.handle.chars().next() {
@@ -70,28 +70,28 @@ impl Handles {
     }
 
     /// Returns the handle of a person, by their address.
-    pub fn of_person(&mut self, address: &str, name: &str) -> String {
+    pub(super) fn of_person(&mut self, address: &str, name: &str) -> String {
         self.name(HandleKind::Person, address.to_lowercase(), name)
     }
 
-    pub fn of_mail(&mut self, mail: MailId) -> String {
+    pub(super) fn of_mail(&mut self, mail: MailId) -> String {
         self.name(HandleKind::Mail, mail.to_string(), "")
     }
 
-    pub fn of_task(&mut self, task: TaskId) -> String {
+    pub(super) fn of_task(&mut self, task: TaskId) -> String {
         self.name(HandleKind::Task, task.to_string(), "")
     }
 
     /// Returns the person of a handle.
-    pub fn person(&self, handle: &str) -> Option<&TeamHandle> {
+    pub(super) fn person(&self, handle: &str) -> Option<&TeamHandle> {
         self.find('P', handle)
     }
 
-    pub fn mail(&self, handle: &str) -> Option<MailId> {
+    pub(super) fn mail(&self, handle: &str) -> Option<MailId> {
         self.find('M', handle)?.target.parse().ok().map(MailId)
     }
 
-    pub fn task(&self, handle: &str) -> Option<TaskId> {
+    pub(super) fn task(&self, handle: &str) -> Option<TaskId> {
         self.find('T', handle)?.target.parse().ok()
     }
 
@@ -102,7 +102,7 @@ impl Handles {
 
     /// Returns a text of a mail for a model: addresses of people with a handle become the handle, other addresses and all
     /// links become a mark.
-    pub fn redact(&self, text: &str, longest: usize) -> String {
+    pub(super) fn redact(&self, text: &str, longest: usize) -> String {
         redact_with(text, longest, |address| {
             self.by_target.get(&(HandleKind::Person, address.to_lowercase())).cloned()
         })
@@ -110,7 +110,7 @@ impl Handles {
 
     /// Returns a text of a model for the person: handles of people get the name or address behind them. Mails and tasks
     /// get the numbers by which the person knows them.
-    pub fn explain(&self, text: &str, task_number: impl Fn(TaskId) -> Option<i64>) -> String {
+    pub(super) fn explain(&self, text: &str, task_number: impl Fn(TaskId) -> Option<i64>) -> String {
         let mut explained = String::with_capacity(text.len());
         let mut word = String::new();
         let flush = |word: &mut String, explained: &mut String| {
@@ -145,7 +145,7 @@ impl Handles {
     }
 
     /// Returns the handles that are not stored yet, and regards them as stored.
-    pub fn take_fresh(&mut self) -> Vec<TeamHandle> {
+    pub(super) fn take_fresh(&mut self) -> Vec<TeamHandle> {
         std::mem::take(&mut self.fresh)
     }
 }

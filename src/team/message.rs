@@ -34,7 +34,7 @@ const KEPT_WHOLE: usize = 3;
 
 impl AgentMessage {
     /// Returns whether the agent itself says this.
-    pub const fn is_own(&self) -> bool {
+    pub(super) const fn is_own(&self) -> bool {
         matches!(self, Self::Action { .. })
     }
 
@@ -124,16 +124,6 @@ pub(super) fn repair(messages: &mut Vec<AgentMessage>) -> (Vec<AgentMessage>, Ve
     (added, log)
 }
 
-/// Returns the places where two messages of the same side follow each other although an action needs a result: none in a
-/// conversation that the program has kept.
-pub(super) fn find_unanswered_actions(messages: &[AgentMessage]) -> Vec<usize> {
-    let is_open = |pair: &[AgentMessage]| match pair {
-        [AgentMessage::Action { .. }, next] => !matches!(next, AgentMessage::Result { .. }),
-        _ => false,
-    };
-    messages.windows(2).enumerate().filter(|(_, pair)| is_open(pair)).map(|(at, _)| at).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,8 +144,6 @@ mod tests {
         assert!(log[0].contains("start_task"));
         assert!(!messages.last().unwrap().is_own());
         assert_eq!(repair(&mut messages).0, []);
-        assert_eq!(find_unanswered_actions(&messages), [] as [usize; 0]);
-        assert_eq!(find_unanswered_actions(&[action("think"), action("think")]), [0]);
     }
 
     #[test]

@@ -22,12 +22,12 @@ pub(super) struct WorkerError {
 }
 
 impl WorkerError {
-    pub fn new(kind: &str, message: impl Into<String>, suggestion: &str) -> Self {
+    pub(super) fn new(kind: &str, message: impl Into<String>, suggestion: &str) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), suggestion: suggestion.to_owned(), stack: None }
     }
 
     /// Returns the error of a worker whose model gave no usable answer.
-    pub fn of_model(outcome: Outcome, note: &str) -> Self {
+    pub(super) fn of_model(outcome: Outcome, note: &str) -> Self {
         let (kind, suggestion) = match outcome {
             Outcome::TaskBudget | Outcome::DayBudget => {
                 ("budget", "The model's budget is used up. Start no new task; answer with what there is.")

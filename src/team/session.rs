@@ -38,19 +38,19 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Returns how many actions the agent has taken.
-    pub fn turns(&self) -> usize {
+    pub(super) fn turns(&self) -> usize {
         self.messages.iter().filter(|message| message.is_own()).count()
     }
 
     /// Returns the action whose result is missing, if there is one.
-    pub fn open_action(&self) -> Option<&Value> {
+    pub(super) fn open_action(&self) -> Option<&Value> {
         match self.messages.last() {
             Some(AgentMessage::Action { turn }) => Some(turn),
             _ => None,
         }
     }
 
-    pub fn is_manager(&self) -> bool {
+    pub(super) fn is_manager(&self) -> bool {
         self.row.agent_type.is_task_manager()
     }
 }
@@ -65,7 +65,7 @@ pub(super) struct TeamSession {
 
 impl TeamSession {
     /// Reads a team as it was stored.
-    pub fn load(reader: &StoreReader<'_>, team: TeamRow) -> crate::store::Result<Self> {
+    pub(super) fn load(reader: &StoreReader<'_>, team: TeamRow) -> crate::store::Result<Self> {
         let teams = reader.teams();
         let mut agents = Vec::new();
         for row in teams.agents(team.team_id)? {
@@ -84,36 +84,36 @@ impl TeamSession {
     }
 
     /// Returns the manager. Every team has one from its first step on.
-    pub fn manager(&self) -> Option<&Agent> {
+    pub(super) fn manager(&self) -> Option<&Agent> {
         self.agents.iter().find(|agent| agent.is_manager())
     }
 
-    pub fn agent(&self, id: AgentId) -> Option<&Agent> {
+    pub(super) fn agent(&self, id: AgentId) -> Option<&Agent> {
         self.agents.iter().find(|agent| agent.row.agent_id == id)
     }
 
-    pub fn agent_mut(&mut self, id: AgentId) -> Option<&mut Agent> {
+    pub(super) fn agent_mut(&mut self, id: AgentId) -> Option<&mut Agent> {
         self.agents.iter_mut().find(|agent| agent.row.agent_id == id)
     }
 
     /// Returns the workers in a state that passes the test.
-    pub fn workers(&self, is_wanted: impl Fn(AgentState) -> bool) -> Vec<AgentId> {
+    pub(super) fn workers(&self, is_wanted: impl Fn(AgentState) -> bool) -> Vec<AgentId> {
         let wanted = self.agents.iter().filter(|agent| !agent.is_manager() && is_wanted(agent.row.state));
         wanted.map(|agent| agent.row.agent_id).collect()
     }
 
     /// Returns how many workers are active.
-    pub fn active_workers(&self) -> usize {
+    pub(super) fn active_workers(&self) -> usize {
         self.workers(AgentState::is_active).len()
     }
 
     /// Returns whether a worker is active or queued, so that there is something to wait for.
-    pub fn has_open_workers(&self) -> bool {
+    pub(super) fn has_open_workers(&self) -> bool {
         !self.workers(|state| state.is_active() || state == AgentState::Queued).is_empty()
     }
 
     /// Records something that happened.
-    pub fn record(&mut self, event: TeamEvent) {
+    pub(super) fn record(&mut self, event: TeamEvent) {
         log_event(&self.team, &event);
         if let Ok(text) = serde_json::to_string(&event) {
             self.pending.push(TeamChange::AddEvent(text));
@@ -121,11 +121,11 @@ impl TeamSession {
     }
 
     /// Adds a further change to those that are stored next.
-    pub fn change(&mut self, change: TeamChange) {
+    pub(super) fn change(&mut self, change: TeamChange) {
         self.pending.push(change);
     }
 
-    pub fn set_team_state(&mut self, state: TeamState) {
+    pub(super) fn set_team_state(&mut self, state: TeamState) {
         if self.team.state != state {
             self.team.state = state;
             self.pending.push(TeamChange::SetState(state));
@@ -134,7 +134,7 @@ impl TeamSession {
     }
 
     /// Moves an agent to another state. `result` is what it ended with.
-    pub fn set_agent_state(&mut self, id: AgentId, state: AgentState, result: Option<String>) {
+    pub(super) fn set_agent_state(&mut self, id: AgentId, state: AgentState, result: Option<String>) {
         let Some(agent) = self.agent_mut(id) else { return };
         if agent.row.state == state {
             return;
@@ -148,7 +148,7 @@ impl TeamSession {
     }
 
     /// Adds a message to the end of an agent's conversation.
-    pub fn add_message(&mut self, id: AgentId, message: AgentMessage) {
+    pub(super) fn add_message(&mut self, id: AgentId, message: AgentMessage) {
         let Some(content) = encode(&message) else { return };
         if let Some(agent) = self.agent_mut(id) {
             agent.messages.push(message);
@@ -157,7 +157,7 @@ impl TeamSession {
     }
 
     /// Leaves a message for an agent's next turn, and wakes an agent that waits.
-    pub fn post_message(&mut self, id: AgentId, message: AgentMessage) {
+    pub(super) fn post_message(&mut self, id: AgentId, message: AgentMessage) {
         let Some(content) = encode(&message) else { return };
         let Some(agent) = self.agent_mut(id) else { return };
         agent.inbox.push(message);
@@ -169,7 +169,7 @@ impl TeamSession {
     }
 
     /// Moves what was left for an agent to the end of its conversation.
-    pub fn deliver_messages(&mut self, id: AgentId) {
+    pub(super) fn deliver_messages(&mut self, id: AgentId) {
         let Some(agent) = self.agent_mut(id) else { return };
         if agent.inbox.is_empty() {
             return;
@@ -180,7 +180,7 @@ impl TeamSession {
     }
 
     /// Adds an agent. Its id follows from the team and its number, so that starting it again after a crash is the same.
-    pub fn add_agent(
+    pub(super) fn add_agent(
         &mut self,
         agent_type: AgentType,
         task: &str,
@@ -215,7 +215,7 @@ impl TeamSession {
     }
 
     /// Lets queued workers begin while there is room for them, the oldest first.
-    pub fn start_queued_workers(&mut self) {
+    pub(super) fn start_queued_workers(&mut self) {
         for worker in self.workers(|state| state == AgentState::Queued) {
             if self.active_workers() >= MOST_ACTIVE_WORKERS {
                 break;
@@ -226,7 +226,7 @@ impl TeamSession {
 
     /// Stores all changes since the last commit, together with the handles that were given out meanwhile: a handle is
     /// known to the database before a model sees it.
-    pub async fn commit(&mut self, store: &Store, handles: Vec<crate::model::TeamHandle>, at: Instant) -> anyhow::Result<()> {
+    pub(super) async fn commit(&mut self, store: &Store, handles: Vec<crate::model::TeamHandle>, at: Instant) -> anyhow::Result<()> {
         let mut changes: Vec<TeamChange> = handles.into_iter().map(TeamChange::AddHandle).collect();
         changes.append(&mut self.pending);
         if changes.is_empty() {

@@ -32,7 +32,7 @@ pub(super) enum StoppedReply {
 
 impl StoppedReply {
     /// Reads what the person typed.
-    pub fn read(text: &str) -> Self {
+    pub(super) fn read(text: &str) -> Self {
         let text = text.trim().trim_end_matches(['.', '!']).to_lowercase();
         match text.as_str() {
             "continue" | "go on" | "resume" | "המשך" | "תמשיך" => Self::Continue,

@@ -24,13 +24,13 @@ pub(super) struct TurnContext<'a> {
 impl TurnContext<'_> {
     /// Returns a text of a model for the person: names in the place of handles, without control characters, and without
     /// links and addresses that the model made up.
-    pub fn explain(&self, text: &str) -> String {
+    pub(super) fn explain(&self, text: &str) -> String {
         let visible: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let safe = self.handles.redact(&visible, LONGEST_SHOWN);
         self.handles.explain(&safe, self.task_number)
     }
 
-    pub fn elapsed_ms(&self) -> u64 {
+    pub(super) fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.since_answer.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }

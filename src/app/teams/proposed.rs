@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{TeamUseCases, number_of};
 use crate::{
     model::{
-        DecisionKind, ItemId, ItemKind, ItemState, NewItem, NewTeam, TaskRow, TeamChange, TeamId, TeamOrigin, TeamRow,
+        DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, NewTeam, TaskRow, TeamChange, TeamId, TeamOrigin, TeamRow,
         TeamState, TeamUpdate,
     },
     store::Write,
@@ -37,6 +37,7 @@ impl TeamUseCases<'_> {
                 "question": "The mail asks for several things. Approve to let a task manager with workers divide and do it. \
                              They read this account only, and everything that they want to send waits for you.",
                 "account": row.account,
+                ItemRow::CONSENT: true,
             }),
             expires_at: Some(now.plus(Duration::days(CONSENT_DAYS))),
             sender: String::new(),
