@@ -19,6 +19,7 @@ mod rules;
 mod runs;
 mod search;
 mod tasks;
+mod teams;
 mod worker;
 
 use std::{path::Path, sync::Arc};
@@ -41,7 +42,9 @@ pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
 pub use runs::{RunDetail, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
+pub use teams::{TeamDetail, TeamMode, TeamUseCases};
 pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};
+pub use crate::reading::LOCAL_ACCOUNT;
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };
@@ -58,8 +61,6 @@ use crate::{
 
 /// The only person of a default installation.
 const DEFAULT_USER: &str = "me";
-/// The account of tasks that came from no mailbox.
-pub const LOCAL_ACCOUNT: &str = "local";
 
 /// An open home: its configuration, its database and everything that use cases share. Clones are cheap and share the
 /// same database connections.
@@ -195,6 +196,11 @@ impl App {
     /// job learns nothing from what it changes.
     pub fn tasks_for(&self, client: ClientName) -> TaskUseCases<'_> {
         TaskUseCases { app: self, who: Actor::Client(client) }
+    }
+
+    /// Teams: a task manager and its workers.
+    pub fn teams(&self) -> TeamUseCases<'_> {
+        TeamUseCases { app: self }
     }
 
     /// The worker role: taking it, and requests to the process that has it.

@@ -79,6 +79,9 @@ pub use task::{
     ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow,
     TaskStatus,
 };
-pub use team::{AgentState, AgentType, TeamState, TodoItem, TodoStatus};
+pub use team::{
+    AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate, TodoItem,
+    TodoStatus,
+};
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -7,4 +7,5 @@ pub(crate) mod google;
 pub(crate) mod mcp_client;
 pub(crate) mod model_server;
 pub(crate) mod outbox_fixture;
+pub(crate) mod team_script;
 pub(crate) mod test_home;
