@@ -130,6 +130,7 @@ mod team;
 mod team_kills;
 mod team_questions;
 mod team_screen;
+mod team_scripts;
 mod team_stop;
 mod team_terminal;
 mod terminal;

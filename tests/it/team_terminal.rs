@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     model_server::{Asked, Said, Server, with_model},
+    team_script::{answer, finish, last, orchestrate, reports, start, times, turns},
     test_home::{Kind, PATIENCE, TestHome, eventually},
 };
 
@@ -102,37 +103,14 @@ impl Gate {
     }
 }
 
-fn conversation(asked: &Asked) -> &[Value] {
-    asked.data["conversation"].as_array().map_or(&[], Vec::as_slice)
-}
-
-/// How often the agent has done this.
-fn done(asked: &Asked, action: &str) -> usize {
-    conversation(asked).iter().filter(|entry| entry["you"]["action"] == action).count()
-}
-
-fn reports(asked: &Asked) -> Vec<&Value> {
-    conversation(asked).iter().map(|entry| &entry["report"]).filter(|report| !report.is_null()).collect()
-}
-
-/// A manager that starts these tasks one after the other, waits for all reports and answers with them.
+/// A manager that thinks, writes its list, starts these tasks, waits for all reports and answers with them.
 fn manage(asked: &Asked, tasks: &[&str]) -> Value {
-    if done(asked, "think") == 0 {
-        return json!({ "action": "think", "thought": format!("That makes {} tasks.", tasks.len()) });
+    let todo = |task: &&str| json!({ "content": task, "activeForm": format!("Doing: {task}"), "status": "pending" });
+    match turns(asked) {
+        0 => json!({ "action": "think", "thought": format!("That makes {} tasks.", tasks.len()) }),
+        1 => json!({ "action": "todo_write", "todos": tasks.iter().map(todo).collect::<Vec<_>>() }),
+        _ => orchestrate(asked, tasks),
     }
-    if done(asked, "todo_write") == 0 {
-        let todo = |task: &&str| json!({ "content": task, "activeForm": format!("Doing: {task}"), "status": "pending" });
-        return json!({ "action": "todo_write", "todos": tasks.iter().map(todo).collect::<Vec<_>>() });
-    }
-    if let Some(task) = tasks.get(done(asked, "start_task")) {
-        return json!({ "action": "start_task", "task_description": task });
-    }
-    let reports = reports(asked);
-    if reports.len() < tasks.len() {
-        return json!({ "action": "wait" });
-    }
-    let results: Vec<String> = reports.iter().map(|report| report["result"].to_string()).collect();
-    json!({ "action": "answer", "text": format!("All together: {}", results.join(" and ")) })
 }
 
 /// A home with a model, and its server.
@@ -148,14 +126,14 @@ fn team_home(script: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> (TestHo
 fn a_request_becomes_a_task_whose_result_is_in_the_answer() {
     let (home, _server) = team_home(|asked| match asked.prompt.as_str() {
         "task_manager" => Said::Answer(manage(asked, &["Count the open tasks"])),
-        _ if done(asked, "execute_javascript") == 0 => {
+        _ if times(asked, "execute_javascript") == 0 => {
             let code = "const open = tasks({}).tasks;\nconsole.log('seen');\nreturn { open: open.length };";
             Said::Slow(Duration::from_millis(800), json!({ "action": "execute_javascript", "code": code }))
         }
         _ => {
-            let open = &conversation(asked).last().unwrap()["result"]["value"]["open"];
-            assert!(open.as_u64().is_some_and(|open| open > 3), "{:?}", conversation(asked));
-            Said::Slow(Duration::from_millis(800), json!({ "action": "finish", "text": format!("open tasks: {open}") }))
+            let open = &last(asked)["result"]["value"]["open"];
+            assert!(open.as_u64().is_some_and(|open| open > 3), "{}", last(asked));
+            Said::Slow(Duration::from_millis(800), finish(&format!("open tasks: {open}")))
         }
     });
     let tmux = Tmux::open(&home, (80, 24), "team 'How many tasks are open?'");
@@ -163,7 +141,7 @@ fn a_request_becomes_a_task_whose_result_is_in_the_answer() {
     tmux.until("Count the open tasks");
     tmux.until("execute_javascript");
     tmux.until("✔ open tasks:");
-    let answered = tmux.until("★ All together: \"open tasks:");
+    let answered = tmux.until("★ All done: \"open tasks:");
     for words in ["◆ Manager", "That makes 1 tasks.", "Task 1 started: Count the open tasks", "✔ Task 1 finished"] {
         assert!(answered.contains(words), "{answered}");
     }
@@ -177,7 +155,7 @@ fn three_tasks_run_side_by_side_and_tab_goes_round() {
     let held = gate.clone();
     let (home, _server) = team_home(move |asked| match asked.prompt.as_str() {
         "task_manager" => Said::Answer(manage(asked, &["Read mail", "Read tasks", "Read drafts"])),
-        _ => held.then(json!({ "action": "finish", "text": format!("done: {}", asked.data["task"].as_str().unwrap()) })),
+        _ => held.then(finish(&format!("done: {}", asked.data["task"].as_str().unwrap()))),
     });
     let tmux = Tmux::open(&home, (100, 30), "team 'Go through everything'");
     tmux.until("Task 1 of 3 - Press Tab to cycle");
@@ -198,7 +176,7 @@ fn three_tasks_run_side_by_side_and_tab_goes_round() {
     tmux.press("Tab");
     tmux.until("message to Task 2");
     gate.open();
-    tmux.until("★ All together: \"done: Read");
+    tmux.until("★ All done: \"done: Read");
     tmux.press("Escape");
     tmux.until("left with 0");
 }
@@ -208,16 +186,16 @@ fn a_failed_task_is_thought_about_and_tried_in_another_way() {
     let (home, _server) = team_home(|asked| match asked.prompt.as_str() {
         "task_manager" => {
             let reports = reports(asked);
-            let turn = match (reports.first(), done(asked, "think"), done(asked, "start_task")) {
+            let turn = match (reports.first(), times(asked, "think"), times(asked, "start_task")) {
                 (None, ..) => manage(asked, &["List the invoices of the account Production"]),
                 (Some(report), 1, _) => {
                     assert_eq!(report["status"], "error", "{report}");
                     assert_eq!(report["error_details"]["type"], "not_found", "{report}");
                     json!({ "action": "think", "thought": "There is no such account; another one then." })
                 }
-                (_, _, 1) => json!({ "action": "start_task", "task_description": "List the invoices of all accounts" }),
+                (_, _, 1) => start("List the invoices of all accounts"),
                 _ if reports.len() < 2 => json!({ "action": "wait" }),
-                _ => json!({ "action": "answer", "text": format!("Found: {}", reports[1]["result"]) }),
+                _ => answer(&format!("Found: {}", reports[1]["result"])),
             };
             Said::Answer(turn)
         }
@@ -225,7 +203,7 @@ fn a_failed_task_is_thought_about_and_tried_in_another_way() {
             "action": "report_error", "error_type": "not_found", "text": "There is no account Production",
             "suggestion": "The accounts are: samples.",
         })),
-        _ => Said::Answer(json!({ "action": "finish", "text": "[{\"invoice\": 17}]" })),
+        _ => Said::Answer(finish("[{\"invoice\": 17}]")),
     });
     let tmux = Tmux::open(&home, (80, 24), "team 'List the invoices of Production'");
     let answered = tmux.until("★ Found:");
@@ -244,13 +222,15 @@ fn escape_stops_the_team_and_continue_goes_on() {
     let held = gate.clone();
     let (home, _server) = team_home(move |asked| match asked.prompt.as_str() {
         "task_manager" => Said::Answer(manage(asked, &["First part", "Second part", "Third part"])),
-        _ => held.then(json!({ "action": "finish", "text": format!("done: {}", asked.data["task"].as_str().unwrap()) })),
+        _ => held.then(finish(&format!("done: {}", asked.data["task"].as_str().unwrap()))),
     });
     let tmux = Tmux::open(&home, (90, 40), "team 'Do all three parts'");
     tmux.until("Task 1 of 3");
     tmux.press("Escape");
     let stopped = tmux.until("[SYSTEM INTERRUPTION]");
-    for words in ["Task 1: \"First part\"", "Task 3: \"Third part\"", "Todo list: 3 tasks", "continue, cancel remaining"] {
+    for words in
+        ["Task 1: \"First part\"", "Task 3: \"Third part\"", "Todo list: 3 tasks", "continue, cancel remaining"]
+    {
         tmux.until(words);
     }
     assert!(stopped.contains("◆ Manager"), "{stopped}");
@@ -258,7 +238,7 @@ fn escape_stops_the_team_and_continue_goes_on() {
     gate.open();
     tmux.type_text("continue");
     tmux.press("Enter");
-    tmux.until("★ All together: \"done: First part\"");
+    tmux.until("★ All done: \"done: First part\"");
     tmux.press("C-c");
     tmux.until("left with 0");
 }
@@ -269,14 +249,14 @@ fn a_waiting_task_is_announced_and_answered() {
     let held = gate.clone();
     let (home, _server) = team_home(move |asked| match asked.prompt.as_str() {
         "task_manager" => Said::Answer(manage(asked, &["Watch the inbox", "Read one account"])),
-        _ if asked.data["task"] == "Read one account" => Said::Answer(match done(asked, "ask_user") {
+        _ if asked.data["task"] == "Read one account" => Said::Answer(match times(asked, "ask_user") {
             0 => json!({ "action": "ask_user", "text": "Which account?" }),
             _ => {
-                let said = conversation(asked).last().unwrap().to_string();
-                json!({ "action": "finish", "text": format!("read {}", said.contains("חשבון הבית")) })
+                let said = last(asked).to_string();
+                finish(&format!("read {}", said.contains("חשבון הבית")))
             }
         }),
-        _ => held.then(json!({ "action": "finish", "text": "nothing new" })),
+        _ => held.then(finish("nothing new")),
     });
     let tmux = Tmux::open(&home, (40, 10), "team 'Watch and read'");
     tmux.until("Task 1 of 2 - Press Tab to cycle");
@@ -296,7 +276,7 @@ fn a_waiting_task_is_announced_and_answered() {
     tmux.until("Task 1 of 2");
     tmux.resize(80, 24);
     gate.open();
-    tmux.until("★ All together:");
+    tmux.until("★ All done:");
     tmux.press("Escape");
     tmux.until("left with 0");
 }
@@ -308,7 +288,7 @@ fn a_team_that_was_left_is_resumed() {
     let held = gate.clone();
     let (home, server) = team_home(move |asked| match asked.prompt.as_str() {
         "task_manager" => Said::Answer(manage(asked, &["One part"])),
-        _ => held.then(json!({ "action": "finish", "text": "done" })),
+        _ => held.then(finish("done")),
     });
     let tmux = Tmux::open(&home, (80, 24), "team 'Do it'");
     tmux.until("Task 1 of 1");
@@ -320,7 +300,7 @@ fn a_team_that_was_left_is_resumed() {
     gate.open();
     let asked = server.count();
     let again = Tmux::open(&home, (80, 24), "team --resume");
-    again.until("★ All together: \"done\"");
+    again.until("★ All done: \"done\"");
     assert_eq!(home.sql_one("SELECT count(*) FROM team"), "1");
     eventually("the team is asked for more", || (server.count() > asked).then_some(()));
 }
