@@ -6,11 +6,11 @@ use crossterm::style::Color;
 use serde::Serialize;
 
 use super::table::{Cell, Column, format_table};
+pub(super) use crate::wording::escape_and_truncate;
 use crate::{
     model::Priority,
     plain_text::wrapping::{hanging_indent, wrap},
 };
-pub(super) use crate::wording::escape_and_truncate;
 
 /// The width of tables when nobody knows how wide the screen is.
 const DEFAULT_WIDTH: usize = 160;

@@ -29,8 +29,8 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ("memory", "store", "the vectors live beside the tasks"),
     ("clock", "model", "the time it tells is an Instant"),
     ("cli", "mcp", "`adjutant mcp` and `adjutant run` are the commands that serve clients"),
-    ("cli", "web", "`adjutant run` and `adjutant web` are the commands that serve the page and print links to it"),
     ("cli", "tui", "`adjutant team` opens the screen of a team"),
+    ("cli", "web", "`adjutant run` and `adjutant web` are the commands that serve the page and print links to it"),
     ("cli", "daemon", "`adjutant run` is the command that starts the loops and prints what they tell"),
 ];
 /// Everyone else receives their own section.
