@@ -178,6 +178,28 @@ pub struct NewTeam {
     pub at: Instant,
 }
 
+/// A write about teams. It commits as a whole.
+#[derive(Debug, Clone)]
+pub enum TeamWrite {
+    /// Adds a team. One that exists already is left unchanged.
+    Open(NewTeam),
+    /// Applies changes of one team together.
+    Update(TeamUpdate),
+    /// Leaves what a person says to a team, as JSON, for the process that works it.
+    AddInput { team_id: TeamId, input: String, at: Instant },
+}
+
+impl TeamWrite {
+    /// Returns the name of the write in failpoints.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Open(_) => "open_team",
+            Self::Update(_) => "team",
+            Self::AddInput { .. } => "team_input",
+        }
+    }
+}
+
 /// Changes of a team that commit together.
 #[derive(Debug, Clone)]
 pub struct TeamUpdate {

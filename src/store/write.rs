@@ -25,14 +25,14 @@ use super::{
     },
 };
 use crate::model::{
-    AccountCondition, AccountId, AccountMode, ActionId, Actor, Instant, ItemId, MailId, RunId, RunStatus, TaskId, TeamId,
+    AccountCondition, AccountId, AccountMode, ActionId, Actor, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
 };
 use crate::{
     document::EmbeddedDocument,
     model::{
         Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewChatMessage,
-        NewModelCall, NewRequest, NewRun, NewTeam, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
-        TeamUpdate,
+        NewModelCall, NewRequest, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
+        TeamWrite,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     },
 };
@@ -179,16 +179,8 @@ pub enum Write {
     },
     /// Adds a message to a conversation. The first one opens the conversation.
     RecordChatMessage(Box<NewChatMessage>),
-    /// Adds a team with its manager. One that exists already is left unchanged.
-    OpenTeam(Box<NewTeam>),
-    /// Applies changes of one team together.
-    UpdateTeam(Box<TeamUpdate>),
-    /// Leaves what a person says to a team for the process that works it.
-    AddTeamInput {
-        team_id: TeamId,
-        input: String,
-        at: Instant,
-    },
+    /// Opens or changes a team, or says something to it.
+    Team(Box<TeamWrite>),
     /// Stores the titles of all tasks as conversations find them.
     IndexTitles,
     /// Rebuilds the full-text index from the stored mails and tasks.
@@ -306,9 +298,7 @@ impl Write {
             Self::CancelDuplicateTask(..) => "cancel_twin",
             Self::CloseProposal { .. } => "settle_proposal",
             Self::RecordChatMessage(..) => "chat_message",
-            Self::OpenTeam(..) => "open_team",
-            Self::UpdateTeam(..) => "team",
-            Self::AddTeamInput { .. } => "team_input",
+            Self::Team(write) => write.name(),
             Self::IndexTitles => "titles",
             Self::RebuildSearchIndex => "reindex",
             Self::RecordEmbeddings(..) => "remember",
@@ -402,11 +392,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
             rules_version::close_proposal(session, *item_id, outcome, *at)
         }
         (Write::RecordChatMessage(new), _) => return conversation::record_message(session, new),
-        (Write::OpenTeam(new), _) => return team::open(session, new).map(Receipt::Number),
-        (Write::UpdateTeam(update), _) => team::apply_update(session, update),
-        (Write::AddTeamInput { team_id, input, at }, _) => {
-            return team::add_input(session, *team_id, input, *at).map(Receipt::Number);
-        }
+        (Write::Team(write), _) => return team::perform_write(session, write),
         (Write::IndexTitles, _) => listing::index_all_titles(session),
         (Write::RebuildSearchIndex, _) => search_index::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),

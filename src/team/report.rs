@@ -77,12 +77,13 @@ pub(super) fn last_result(messages: &[AgentMessage], wants_error: bool) -> Optio
     })
 }
 
-/// Returns the name of the last action.
+/// Returns the name of the last action that is not the report itself.
 fn last_action(messages: &[AgentMessage]) -> Option<String> {
-    messages.iter().rev().find_map(|message| match message {
+    let name = |message: &AgentMessage| match message {
         AgentMessage::Action { turn } => turn.get("action").and_then(Value::as_str).map(str::to_owned),
         _ => None,
-    })
+    };
+    messages.iter().rev().filter_map(name).find(|action| action != "report_error")
 }
 
 /// Returns the beginning of a text.

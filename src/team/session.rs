@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     model::{
-        AgentId, AgentRow, AgentState, AgentType, Instant, TeamChange, TeamRow, TeamState, TeamUpdate, TodoItem,
+        AgentId, AgentRow, AgentState, AgentType, Instant, TeamChange, TeamRow, TeamState, TeamUpdate, TeamWrite, TodoItem,
     },
     store::{Store, StoreReader, Write},
 };
@@ -233,7 +233,7 @@ impl TeamSession {
             return Ok(());
         }
         let update = TeamUpdate { team_id: self.team.team_id, changes, at };
-        store.write(Write::UpdateTeam(Box::new(update))).await?;
+        store.write(Write::Team(Box::new(TeamWrite::Update(update)))).await?;
         Ok(())
     }
 }

@@ -31,8 +31,9 @@ pub(super) fn apply_worker_turn(session: &mut TeamSession, worker: AgentId, turn
                 suggestion: or(&turn.suggestion, "Refine the task, try another way, or ask the person."),
                 stack: None,
             };
-            close_action(session, worker, "report_error", "reported");
+            // Reported first: its own end is no successful step.
             fail_worker(session, worker, &error);
+            close_action(session, worker, "report_error", "reported");
         }
         WorkerAction::AskUser => {
             question::ask_person(session, worker, &turn.text, context);

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{App, BadInput, NotFound},
-    model::{AccountId, AgentId, AgentRow, NewTeam, TeamId, TeamOrigin, TeamRow, TeamState, TodoItem},
+    model::{AccountId, AgentId, AgentRow, NewTeam, TeamId, TeamOrigin, TeamRow, TeamState, TeamWrite, TodoItem},
     store::{Receipt, Write},
     team::{
         DataReader, Handles, TeamContext, TeamPrompts, TeamRunner,
@@ -91,7 +91,7 @@ impl TeamUseCases<'_> {
             question: None,
             at: now,
         };
-        self.app.store.write(Write::OpenTeam(Box::new(new))).await?;
+        self.app.store.write(Write::Team(Box::new(TeamWrite::Open(new)))).await?;
         self.get(team_id).await
     }
 
@@ -157,7 +157,8 @@ impl TeamUseCases<'_> {
     /// Leaves an input of a screen for the process that works the team.
     pub async fn send(self, team_id: TeamId, input: &TeamInput) -> anyhow::Result<()> {
         let input = serde_json::to_string(input)?;
-        self.app.store.write(Write::AddTeamInput { team_id, input, at: self.app.clock.now() }).await?;
+        let write = TeamWrite::AddInput { team_id, input, at: self.app.clock.now() };
+        self.app.store.write(Write::Team(Box::new(write))).await?;
         Ok(())
     }
 

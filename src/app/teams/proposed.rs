@@ -8,7 +8,7 @@ use super::{TeamUseCases, number_of};
 use crate::{
     model::{
         DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, NewTeam, TaskRow, TeamChange, TeamId, TeamOrigin, TeamRow,
-        TeamState, TeamUpdate,
+        TeamState, TeamUpdate, TeamWrite,
     },
     store::Write,
 };
@@ -53,7 +53,7 @@ impl TeamUseCases<'_> {
             question: Some(question),
             at: now,
         };
-        Ok(number_of(&self.app.store.write(Write::OpenTeam(Box::new(new))).await?))
+        Ok(number_of(&self.app.store.write(Write::Team(Box::new(TeamWrite::Open(new)))).await?))
     }
 
     /// Lets a proposed team start when the person has agreed, and cancels it when they have not. Returns the team when it
@@ -68,7 +68,7 @@ impl TeamUseCases<'_> {
         };
         let update =
             TeamUpdate { team_id: team.team_id, changes: vec![TeamChange::SetState(state)], at: self.app.clock.now() };
-        self.app.store.write(Write::UpdateTeam(Box::new(update))).await?;
+        self.app.store.write(Write::Team(Box::new(TeamWrite::Update(update)))).await?;
         team.state = state;
         Ok((state == TeamState::Requested).then_some(team))
     }

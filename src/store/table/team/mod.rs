@@ -10,16 +10,30 @@ use super::{approval::item, execute, query_optional, run::model_call};
 use crate::{
     model::{
         AccountId, AgentId, AgentRow, AgentState, Instant, ItemId, ItemState, NewItem, NewTeam, TeamChange, TeamId,
-        TeamState, TeamUpdate, TodoItem, UserId,
+        TeamState, TeamUpdate, TeamWrite, TodoItem, UserId,
     },
-    store::error::{Result, StoreError},
+    store::{
+        Receipt,
+        error::{Result, StoreError},
+    },
 };
 
 /// Whose items are those of a team that reads all accounts.
 const EVERY_ACCOUNT: &str = "local";
 
+/// Performs a write about teams.
+pub(in crate::store) fn perform_write(connection: &Connection, write: &TeamWrite) -> Result<Receipt> {
+    match write {
+        TeamWrite::Open(new) => open(connection, new).map(Receipt::Number),
+        TeamWrite::Update(update) => apply_update(connection, update).map(|()| Receipt::Done),
+        TeamWrite::AddInput { team_id, input, at } => {
+            add_input(connection, *team_id, input, *at).map(Receipt::Number)
+        }
+    }
+}
+
 /// Adds a team. Returns its number. A team that a person must agree to is proposed, with its question in the queue.
-pub(in crate::store) fn open(connection: &Connection, new: &NewTeam) -> Result<i64> {
+fn open(connection: &Connection, new: &NewTeam) -> Result<i64> {
     let account = new.account.clone().unwrap_or_else(|| AccountId::from(EVERY_ACCOUNT));
     if let Some(question) = &new.question {
         item::open(connection, question, &account, &new.user, None, new.at)?;
@@ -46,14 +60,14 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewTeam) -> Result<i
 }
 
 /// Leaves an input for the process that works the team. Returns its number.
-pub(in crate::store) fn add_input(connection: &Connection, team_id: TeamId, input: &str, at: Instant) -> Result<i64> {
+fn add_input(connection: &Connection, team_id: TeamId, input: &str, at: Instant) -> Result<i64> {
     let sql = "INSERT INTO team_input (team_id, input, at) VALUES (?1, ?2, ?3)";
     execute(connection, sql, (team_id.to_string(), input, at.to_string()), "saying something to a team")?;
     Ok(connection.last_insert_rowid())
 }
 
 /// Applies the changes of a team in their order.
-pub(in crate::store) fn apply_update(connection: &Connection, update: &TeamUpdate) -> Result<()> {
+fn apply_update(connection: &Connection, update: &TeamUpdate) -> Result<()> {
     update.changes.iter().try_for_each(|change| apply_change(connection, update.team_id, change, update.at))
 }
 
