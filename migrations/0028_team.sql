@@ -40,6 +40,7 @@ CREATE TABLE team (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX team_open ON team (state) WHERE state IN ('proposed', 'requested', 'running');
 CREATE UNIQUE INDEX team_task ON team (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX tasks_for_team ON tasks (task_id) WHERE assigned_agent = 'TaskManager';
 CREATE TRIGGER team_legal BEFORE UPDATE OF state ON team
 WHEN NEW.state <> OLD.state AND NOT EXISTS (SELECT 1 FROM team_state_pair WHERE from_state = OLD.state AND to_state = NEW.state)
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a team'); END;

@@ -182,7 +182,7 @@ pub struct NewTeam {
 #[derive(Debug, Clone)]
 pub enum TeamWrite {
     /// Adds a team. One that exists already is left unchanged.
-    Open(NewTeam),
+    Open(Box<NewTeam>),
     /// Applies changes of one team together.
     Update(TeamUpdate),
     /// Leaves what a person says to a team, as JSON, for the process that works it.

@@ -30,7 +30,7 @@ use crate::{
         ModelReply,
         prompt::team_turn::{ManagerTurn, WorkerAction, WorkerTurn},
     },
-    model::{AgentId, AgentState, AgentType, TaskId, TeamChange, TeamId, TeamState, llm::Outcome},
+    model::{AgentId, AgentState, AgentType, MailId, TaskId, TeamChange, TeamId, TeamOrigin, TeamState, llm::Outcome},
 };
 
 /// The pause between two looks at what a person said. A look is one cheap read.
@@ -58,25 +58,28 @@ impl TeamRunner {
         let read = context.data.store.read(move |reader| {
             let Some(team) = reader.teams().get(team_id)? else { return Ok(None) };
             let handles = load_handles(reader, &team)?;
-            Ok(Some((TeamSession::load(reader, team)?, handles)))
+            let task = team.task_id.map(|task| reader.tasks().get(task)).transpose()?.flatten();
+            let mail = task.and_then(|task| task.mail_id);
+            Ok(Some((TeamSession::load(reader, team)?, handles, mail)))
         });
-        let (session, handles) = read.await?.with_context(|| format!("there is no team {team_id}"))?;
+        let (session, handles, mail) = read.await?.with_context(|| format!("there is no team {team_id}"))?;
         *context.data.handles() = handles;
         let mut runner =
             Self { context, session, jobs: JoinSet::new(), scripts: Scripts::default(), stays };
-        runner.begin();
+        runner.begin(mail);
         runner.commit().await?;
         Ok(runner)
     }
 
     /// Starts a team that has not begun, and puts questions that only a screen has shown into the queue if nobody is at
     /// a screen any more.
-    fn begin(&mut self) {
+    fn begin(&mut self, mail: Option<MailId>) {
+        let request = self.first_request(mail);
         let session = &mut self.session;
         if session.agents.is_empty() {
             let (team, number) = (session.team.team_id, session.team.number);
-            let request = session.team.request.clone();
-            session.record(TeamEvent::TeamOpened { team, number, request: request.clone() });
+            let shown = session.team.request.clone();
+            session.record(TeamEvent::TeamOpened { team, number, request: shown });
             session.add_agent(AgentType::TaskManager, &request, None, AgentState::Working);
         }
         if session.team.state == TeamState::Requested {
@@ -85,6 +88,20 @@ impl TeamRunner {
         if self.context.asks_in_queue {
             self.queue_open_questions();
         }
+    }
+
+    /// Returns what the manager is told to do. The words of a mail are never an instruction: where a mail asks for the
+    /// team, the manager gets handles of the task and the mail, and reads them as quoted data.
+    fn first_request(&self, mail: Option<MailId>) -> String {
+        let team = &self.session.team;
+        let (Some(task), TeamOrigin::Mail) = (team.task_id, team.origin) else { return team.request.clone() };
+        let mut handles = self.context.data.handles();
+        let task = handles.of_task(task);
+        let mail = mail.map(|mail| format!(" and mail {}", handles.of_mail(mail))).unwrap_or_default();
+        format!(
+            "Have task {task}{mail} read, which ask for several things at once. Prepare what is asked for as far as that \
+             is harmless, propose what must be sent, and tell me what you found and what is left to me."
+        )
     }
 
     fn queue_open_questions(&mut self) {

@@ -91,7 +91,7 @@ impl TeamUseCases<'_> {
             question: None,
             at: now,
         };
-        self.app.store.write(Write::Team(Box::new(TeamWrite::Open(new)))).await?;
+        self.app.store.write(Write::Team(Box::new(TeamWrite::Open(Box::new(new))))).await?;
         self.get(team_id).await
     }
 
@@ -222,6 +222,7 @@ impl TeamUseCases<'_> {
         if self.obstacle().is_some() {
             return Ok(Vec::new());
         }
+        self.propose_for_mails().await?;
         let mut due = Vec::new();
         for team in self.app.store.read(|reader| reader.teams().open()).await? {
             let team = if team.state == TeamState::Proposed { self.settle_proposed(team).await? } else { Some(team) };

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::{TeamUseCases, number_of};
 use crate::{
     model::{
-        DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, NewTeam, TaskRow, TeamChange, TeamId, TeamOrigin, TeamRow,
+        DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, NewTeam, QueueLimits, TaskRow, TeamChange, TeamId, TeamOrigin, TeamRow,
         TeamState, TeamUpdate, TeamWrite,
     },
-    store::Write,
+    store::{StoreError, Write},
 };
 
 /// How long the question waits. No answer counts as a no.
@@ -19,12 +19,27 @@ const CONSENT_DAYS: i64 = 3;
 const LONGEST_TITLE: usize = 200;
 
 impl TeamUseCases<'_> {
+    /// Asks about every task of a mail that a team may work and about which nobody was asked yet. While the approval
+    /// queue is full, the question waits.
+    pub(super) async fn propose_for_mails(self) -> anyhow::Result<()> {
+        for task_id in self.app.store.read(|reader| reader.teams().tasks_without_team()).await? {
+            let row = self.app.store.read(move |reader| reader.tasks().get(task_id)).await?;
+            let Some(row) = row else { continue };
+            match self.propose_for_task(&row).await {
+                Err(error) if matches!(error.downcast_ref(), Some(StoreError::QueueFull(_))) => {}
+                outcome => drop(outcome?),
+            }
+        }
+        Ok(())
+    }
+
     /// Asks whether a team may work the task of a mail. Returns the number of the team. Asking again for the same task
     /// asks nothing new.
     pub async fn propose_for_task(self, row: &TaskRow) -> anyhow::Result<Option<i64>> {
         let now = self.app.clock.now();
         let task_id = row.task.task_id;
         let id = task_id.to_string();
+        let caps = self.app.effects().load_policy().caps;
         let title = format!("May a team work this? {}", row.task.objective);
         let question = NewItem {
             item_id: ItemId::derive(row.task.created_at, &["team", &id]),
@@ -41,7 +56,7 @@ impl TeamUseCases<'_> {
             }),
             expires_at: Some(now.plus(Duration::days(CONSENT_DAYS))),
             sender: String::new(),
-            queue_limits: None,
+            queue_limits: Some(QueueLimits { all: caps.pending, per_sender: caps.pending_per_sender }),
         };
         let new = NewTeam {
             team_id: TeamId::derive(row.task.created_at, &["team", &id]),
@@ -53,7 +68,7 @@ impl TeamUseCases<'_> {
             question: Some(question),
             at: now,
         };
-        Ok(number_of(&self.app.store.write(Write::Team(Box::new(TeamWrite::Open(new)))).await?))
+        Ok(number_of(&self.app.store.write(Write::Team(Box::new(TeamWrite::Open(Box::new(new))))).await?))
     }
 
     /// Lets a proposed team start when the person has agreed, and cancels it when they have not. Returns the team when it

@@ -126,7 +126,7 @@ pub(super) async fn until_stopped(app: &App, screen: Printer, team: &TeamRow) ->
 }
 
 /// Lets the proposed actions be judged, and says where the team is left and what waits for the person.
-async fn finish(app: &App, screen: Printer, team: &TeamRow) -> anyhow::Result<ExitCode> {
+pub(super) async fn finish(app: &App, screen: Printer, team: &TeamRow) -> anyhow::Result<ExitCode> {
     app.worker().try_finish_runs().await?;
     let team = app.teams().find(Some(&team.number.to_string())).await?;
     let waiting = app.approvals().list().await?.len();

@@ -70,7 +70,8 @@ async fn resume(app: &App, screen: Printer, team: TeamRow, text: &str, backgroun
         TeamState::Stopped if text.is_empty() => app.teams().say(&team, None, "continue").await?,
         TeamState::Answered if text.is_empty() => {
             show(app, screen, &team.number.to_string()).await?;
-            return Ok(ExitCode::SUCCESS);
+            // A process that was killed after the answer may have left what was proposed.
+            return follow::finish(app, screen, &team).await;
         }
         _ if !text.is_empty() => app.teams().say(&team, None, text).await?,
         _ => {}
@@ -93,7 +94,7 @@ async fn stop(app: &App, screen: Printer, number: &str) -> anyhow::Result<ExitCo
 async fn list(app: &App, screen: Printer) -> anyhow::Result<()> {
     let teams = app.teams().list().await?;
     let zone = app.config.me.time_zone;
-    Ok(screen.print_json_or(&teams, |screen| {
+    screen.print_json_or(&teams, |screen| {
         if teams.is_empty() {
             return screen.print_line("There is no team yet.");
         }
@@ -107,15 +108,15 @@ async fn list(app: &App, screen: Printer) -> anyhow::Result<()> {
             ]
         };
         screen.print_table(&COLUMNS, teams.iter().map(row).collect())
-    })?)
+    })
 }
 
 async fn show(app: &App, screen: Printer, number: &str) -> anyhow::Result<()> {
     let team = app.teams().find(Some(number)).await?;
     let detail = app.teams().detail(team.team_id).await?;
-    Ok(screen.print_json_or(&detail, |screen| {
+    screen.print_json_or(&detail, |screen| {
         screen.print_line(&format!("Team {} · {}", detail.team.number, detail.team.state))?;
         let mut lines = lines::EventLines::default();
         detail.events.iter().try_for_each(|event| lines.print(screen, event))
-    })?)
+    })
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use crate::{
-    model::{AccountId, AgentId, AgentRow, AgentType, Instant, TeamHandle, TeamId, TeamRow, TodoItem, UserId},
+    model::{AccountId, AgentId, AgentRow, AgentType, Instant, TaskId, TeamHandle, TeamId, TeamRow, TodoItem, UserId},
     store::{
         error::Result,
         table::{parse_column, parse_optional_column, query_all, query_optional, query_readable},
@@ -59,7 +59,7 @@ impl TeamReader<'_> {
     }
 
     /// Returns the team of a task.
-    pub fn of_task(self, task_id: crate::model::TaskId) -> Result<Option<TeamRow>> {
+    pub fn of_task(self, task_id: TaskId) -> Result<Option<TeamRow>> {
         let sql = format!("{TEAM_COLUMNS} WHERE task_id = ?1");
         query_optional(self.0, &sql, [task_id.to_string()], "finding the team of a task", team_row)
     }
@@ -78,6 +78,13 @@ impl TeamReader<'_> {
                 OR team_id IN (SELECT team_id FROM team_input WHERE taken = 0) ORDER BY number"
         );
         query_readable(self.0, &sql, [], "finding teams to work", team_row)
+    }
+
+    /// Returns the open tasks that a team may work and that have none yet.
+    pub fn tasks_without_team(self) -> Result<Vec<TaskId>> {
+        let sql = "SELECT task_id FROM tasks WHERE assigned_agent = 'TaskManager' AND status NOT IN ('DONE', 'CANCELLED')
+                   AND task_id NOT IN (SELECT task_id FROM team WHERE task_id IS NOT NULL) ORDER BY task_id";
+        query_readable(self.0, sql, [], "finding tasks for teams", |row| parse_column(row, 0))
     }
 
     /// Returns the agents of a team, the manager first.
