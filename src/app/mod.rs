@@ -26,6 +26,7 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
+pub use crate::reading::LOCAL_ACCOUNT;
 pub use accounts::{AccountUseCases, PendingSignIn};
 pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
@@ -42,9 +43,8 @@ pub use reference::{BadInput, NotFound, parse_mail_id};
 pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
 pub use runs::{RunDetail, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
-pub use teams::{TeamDetail, TeamMode, TeamUseCases};
 pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};
-pub use crate::reading::LOCAL_ACCOUNT;
+pub use teams::{TeamDetail, TeamMode, TeamUseCases};
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };

@@ -80,8 +80,8 @@ pub use task::{
     TaskStatus,
 };
 pub use team::{
-    AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate, TeamWrite,
-    TodoItem, TodoStatus,
+    AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate,
+    TeamWrite, TodoItem, TodoStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

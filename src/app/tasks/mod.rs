@@ -12,8 +12,9 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Actor, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow, LedgerRow, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder,
-        Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskId, TaskKind, TaskRow, TaskStatus,
+        AccountId, Actor, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
+        LedgerRow, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
+        TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskId, TaskKind, TaskRow, TaskStatus,
     },
     reading::{self, facts_of_typed_task},
     store::{Receipt, SkipUnreadable as _, StoreReader, Write},

@@ -142,7 +142,8 @@ pub(super) async fn finish(app: &App, screen: Printer, team: &TeamRow) -> anyhow
             _ => {}
         }
         if waiting > 0 {
-            screen.print_line(&format!("Waiting for you in the approval queue: {waiting}. `adjutant hitl` shows it."))?;
+            screen
+                .print_line(&format!("Waiting for you in the approval queue: {waiting}. `adjutant hitl` shows it."))?;
         }
     }
     Ok(if team.state == TeamState::Answered { ExitCode::SUCCESS } else { ExitCode::from(super::super::EXIT_FAILURE) })
