@@ -6,13 +6,14 @@
 pub(super) mod asked;
 pub(super) mod facts;
 pub(super) mod forced_task;
-mod meeting_times;
+pub(super) mod meeting_times;
 pub(super) mod money;
 mod note;
 pub(super) mod objective;
 pub(super) mod own_mail;
 pub(super) mod plan;
 mod promise;
+mod request_time;
 pub(super) mod shorten;
 mod task_kind;
 mod template;
