@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::support::{
     model_server::{Said, Server, kind, with_model},
     team_script::{
-        AT_SCREEN, IN_DAEMON, answered, events, finish, is_manager, last, open, orchestrate, run_beside, turns, until,
+        self, AT_SCREEN, IN_DAEMON, answered, events, finish, is_manager, last, open, orchestrate, run_beside, turns,
+        until,
     },
     test_home::{Kind, TestHome, eventually},
 };
@@ -102,6 +103,76 @@ async fn a_question_outlives_its_screen() {
     }
     app.approvals().answer(&items[0].item_id.to_string(), DecisionKind::Respond, "May").await.unwrap();
     assert_eq!(work.await.unwrap(), Some(TeamState::Answered));
+}
+
+/// The same answer as a decision file beside the items.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_by_a_decision_file() {
+    let (home, server) = (TestHome::observing(), asking_worker());
+    with_model(&home, &server, "");
+    let app = home.app().await;
+    let team = open(&app, "List invoices").await;
+    let (_, work) = run_beside(&app, &team, IN_DAEMON);
+    until(&app, &team, "a question", |seen| {
+        seen.iter().any(|stored| matches!(stored.event, TeamEvent::Question { .. }))
+    })
+    .await;
+    app.approvals().reconcile_queue().await.unwrap();
+    let item = app.approvals().list().await.unwrap().remove(0);
+    let file = home.home().queue().join(format!("{}.decision.json", item.item_id));
+    std::fs::write(&file, r#"{"decision": "respond", "reason": "March"}"#).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    app.approvals().reconcile_queue().await.unwrap();
+    assert_eq!(work.await.unwrap(), Some(TeamState::Answered));
+    assert!(answered(&events(&app, &team).await).contains("March"));
+}
+
+/// A mail that asks for several things for which the program has no tool.
+const COMPLEX: &str = "Hi Alex,\n\nCould you please build a website for the spring fair and also compare the three offers for the tents?\n\nAnna\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_complex_mail_asks_for_a_team_and_its_words_are_no_instruction() {
+    let home = TestHome::active();
+    let server = Server::start(|asked| {
+        if !matches!(asked.prompt.as_str(), "task_manager" | "task_worker") {
+            return Said::Answer(kind(asked));
+        }
+        if is_manager(asked) {
+            return Said::Answer(orchestrate(asked, &["Read task T1 and mail M1"]));
+        }
+        Said::Answer(match turns(asked) {
+            0 => json!({ "action": "read_mail", "handle": "M1" }),
+            _ => finish("Two things are asked for: a website, a comparison."),
+        })
+    });
+    with_model(&home, &server, "");
+    home.post(&home.letter("fair").subject("Spring fair").body(COMPLEX));
+    home.once().await;
+    assert_eq!(home.sql("SELECT assigned_agent FROM tasks"), [["TaskManager"]]);
+    let app = home.app().await;
+    assert!(app.teams().due().await.unwrap().is_empty(), "it waits for a yes");
+    let item = app.approvals().list().await.unwrap().into_iter().find(|item| item.asks_consent()).unwrap();
+    app.approvals().approve(&item).await.unwrap();
+    let due = app.teams().due().await.unwrap();
+    assert_eq!(team_script::run(&app, &due[0], IN_DAEMON).await, TeamState::Answered);
+    for asked in server.asked().iter().filter(|asked| is_manager(asked)) {
+        let first = team_script::conversation(asked)[0]["person"].as_str().unwrap();
+        assert!(first.contains("task T1 and mail M1") && !first.contains("website"), "{first}");
+    }
+    let seen = server.asked();
+    let worker = seen.iter().rfind(|asked| asked.prompt == "task_worker").unwrap();
+    assert!(last(worker)["result"]["text"].as_str().unwrap().contains("website"), "the mail is quoted under a result");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_complex_mail_starts_nothing_without_a_model() {
+    let home = TestHome::active();
+    home.post(&home.letter("fair").subject("Spring fair").body(COMPLEX));
+    home.once().await;
+    let app = home.app().await;
+    assert!(app.teams().due().await.unwrap().is_empty());
+    assert_eq!(home.count("team"), 0);
+    assert_eq!(home.count("tasks WHERE assigned_agent = 'TaskManager'"), 0);
 }
 
 #[test]
