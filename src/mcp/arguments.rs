@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{failure::Failure, schema::USER_ID, tool::McpTool};
-use crate::model::{RunStatus, ListedStatus, TaskId, UserId};
+use crate::model::{ListedStatus, RunStatus, TaskId, UserId};
 
 /// The longest title. It is one line of a list.
 const LONGEST_TITLE: usize = 500;

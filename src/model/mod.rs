@@ -55,7 +55,8 @@ pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
     Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, AskedTime, AskedTimes, Attachment,
     Direction, FollowUp, LedgerFileRow, LedgerPage, LedgerPageQuery, LedgerRow, Mail, MailContext, MailDay, MailEdit,
-    MailEditKind, MailState, MeetingAnswer, MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
+    MailEditKind, MailState, MeetingAnswer, MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn,
+    UnchangedFile,
 };
 pub use me::Me;
 pub use plan::{

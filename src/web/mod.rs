@@ -7,6 +7,7 @@
 mod area;
 mod asset;
 mod chart;
+mod draft;
 mod guard;
 mod live;
 mod page;

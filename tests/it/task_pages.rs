@@ -85,7 +85,8 @@ async fn every_task_is_on_one_page_of_its_lists_in_order() {
     }
     let now = app.clock.now();
     let all = app.tasks().list(true, usize::MAX).await.unwrap();
-    let is_snoozed = |row: &&TaskRow| row.snooze_until.is_some_and(|until| until > now) && !row.task.status.is_terminal();
+    let is_snoozed =
+        |row: &&TaskRow| row.snooze_until.is_some_and(|until| until > now) && !row.task.status.is_terminal();
     let set = |rows: Vec<TaskRow>| numbers(&rows).into_iter().collect::<BTreeSet<i64>>();
     for (view, expected) in [
         (TaskView::Snoozed, all.iter().filter(is_snoozed).cloned().collect::<Vec<_>>()),
@@ -107,7 +108,8 @@ async fn every_task_is_on_one_page_of_its_lists_in_order() {
 
 /// Compares every counter with the rows that it counts.
 fn must_be_counted(home: &TestHome) {
-    let stage = "CASE t.status WHEN 'IN_PROGRESS' THEN 'in_progress' WHEN 'WAITING_HITL' THEN 'waiting' WHEN 'DONE' THEN 'done'
+    let stage =
+        "CASE t.status WHEN 'IN_PROGRESS' THEN 'in_progress' WHEN 'WAITING_HITL' THEN 'waiting' WHEN 'DONE' THEN 'done'
                  WHEN 'CANCELLED' THEN 'cancelled' ELSE 'ready' END";
     let from = "FROM tasks t JOIN task_owner o USING (task_id) WHERE o.number IS NOT NULL";
     for (counted, rows) in [

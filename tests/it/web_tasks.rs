@@ -53,7 +53,9 @@ async fn tasks_are_listed_by_urgency_with_the_reason_and_on_a_board() {
     assert!(browser.text("section[aria-label='Waiting for you']").contains("Schedule 30-min catch-up"));
     browser.must_be_accessible();
     browser.must_be_quiet(&served.url("/"));
-    for (path, status) in [("/tasks?view=nothing", 422), ("/tasks?after=x", 422), ("/tasks/999", 404), ("/tasks/abcdef", 404)] {
+    for (path, status) in
+        [("/tasks?view=nothing", 422), ("/tasks?after=x", 422), ("/tasks/999", 404), ("/tasks/abcdef", 404)]
+    {
         assert_eq!(browser.goto(&served.url(path)), status, "{path}");
     }
 }
@@ -144,7 +146,8 @@ async fn a_phone_without_javascript_can_do_everything() {
     assert_ne!(status_of(&home, &number), "CANCELLED");
     browser.open(PHONE);
     browser.goto(&served.sign_in_link());
-    for path in ["/tasks".to_owned(), "/tasks/board".into(), format!("/tasks/{number}"), format!("/tasks/{number}/why")] {
+    for path in ["/tasks".to_owned(), "/tasks/board".into(), format!("/tasks/{number}"), format!("/tasks/{number}/why")]
+    {
         assert_eq!(browser.goto(&served.url(&path)), 200);
         browser.must_be_accessible();
     }
@@ -183,7 +186,9 @@ async fn the_page_of_a_task_shows_its_mail_its_run_and_its_records() {
     assert!(browser.text("main").contains("0 calls made"));
     browser.goto(&served.url(&format!("/tasks/{number}/why")));
     let why = browser.text("main");
-    for shown in ["Why it is med", "meeting: somebody waits for a time", "decided", "Smallest change", "Rules that did not"] {
+    for shown in
+        ["Why it is med", "meeting: somebody waits for a time", "decided", "Smallest change", "Rules that did not"]
+    {
         assert!(why.contains(shown), "{shown}: {why}");
     }
     browser.must_be_accessible();

@@ -4,10 +4,10 @@
 mod import;
 mod outcome;
 
-pub use import::{ImportReport, Progress};
-pub use outcome::{MailOutcome, PassReport, TaskLine, next_step};
 use chrono::{Days, NaiveDate, NaiveTime, TimeZone as _};
 use chrono_tz::Tz;
+pub use import::{ImportReport, Progress};
+pub use outcome::{MailOutcome, PassReport, TaskLine, next_step};
 use serde::Serialize;
 
 use crate::{

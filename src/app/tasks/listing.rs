@@ -5,19 +5,12 @@ use serde::Serialize;
 
 use crate::{
     app::App,
-    model::{
-        Instant, ListedStatus, Priority, TaskCounts, TaskPage, TaskPageQuery, TaskPosition, TaskRow, TaskView,
-    },
+    model::{Instant, ListedStatus, Priority, TaskCounts, TaskPage, TaskPageQuery, TaskPosition, TaskRow, TaskView},
 };
 
 /// The ages by which open tasks are counted: a name, and the age in days at which the next one begins.
-const AGES: [(&str, Option<i64>); 5] = [
-    ("< 1 day", Some(1)),
-    ("1–3 days", Some(3)),
-    ("3–7 days", Some(7)),
-    ("1–4 weeks", Some(28)),
-    ("> 4 weeks", None),
-];
+const AGES: [(&str, Option<i64>); 5] =
+    [("< 1 day", Some(1)), ("1–3 days", Some(3)), ("3–7 days", Some(7)), ("1–4 weeks", Some(28)), ("> 4 weeks", None)];
 
 /// How many open tasks were opened so long ago. Ages are counted in whole hours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,8 +65,11 @@ impl TaskListUseCases<'_> {
         limit: usize,
     ) -> anyhow::Result<(Vec<TaskRow>, u64)> {
         let user = self.app.user.clone();
-        let listed =
-            self.app.store.read(move |reader| reader.task_lists().listed(&user, status, None, (skipped, limit))).await?;
+        let listed = self
+            .app
+            .store
+            .read(move |reader| reader.task_lists().listed(&user, status, None, (skipped, limit)))
+            .await?;
         Ok((listed.rows, listed.total))
     }
 

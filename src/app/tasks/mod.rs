@@ -16,8 +16,7 @@ use crate::{
     model::{
         AccountId, Actor, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant,
         InvoiceRow, LedgerRow, Me, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder,
-        Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus,
-        UrgencyOrigin,
+        Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
     },
     reading,
     store::{Receipt, SkipUnreadable as _, Write},

@@ -15,7 +15,7 @@ use crate::{
             RunListView, RunView, SearchView, TaskListView,
         },
     },
-    model::{MailId, ListedStatus},
+    model::{ListedStatus, MailId},
 };
 
 impl McpServer {

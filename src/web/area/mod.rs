@@ -2,11 +2,19 @@
 //! a line in [`area_routes`].
 
 mod approvals;
+mod chat;
+mod first_start;
+mod health;
 mod mail;
+mod nights;
 mod overview;
+mod plans;
+mod rules;
 mod runs;
 mod search;
 mod tasks;
+
+pub(super) use health::StatusCache;
 
 use super::route::Route;
 
@@ -88,8 +96,14 @@ pub(super) fn area_routes() -> Vec<Route> {
         approvals::routes(),
         tasks::routes(),
         mail::routes(),
+        plans::routes(),
+        chat::routes(),
+        rules::routes(),
+        nights::routes(),
         runs::routes(),
         search::routes(),
+        health::routes(),
+        first_start::routes(),
     ];
     areas.into_iter().flatten().collect()
 }

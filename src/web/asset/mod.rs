@@ -19,7 +19,7 @@ struct Asset {
 }
 
 /// One sheet for the browser: the layout, then what the areas add.
-const STYLES: &str = concat!(include_str!("page.css"), include_str!("areas.css"));
+const STYLES: &str = concat!(include_str!("page.css"), include_str!("areas.css"), include_str!("sheets.css"));
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// htmx 4.0.1 and its extension `hx-sse`, unchanged from the npm package `htmx.org`. A test compares their digests.

@@ -121,6 +121,8 @@ mod tests {
             assert!(drawn.contains(rect), "{rect}: {drawn}");
         }
         assert_eq!(drawn.matches("<rect").count(), 2, "{drawn}");
-        assert!(drawn.contains(r#"<th scope="row">Tue &lt;b&gt;</th><td class="number">0</td><td class="number">–</td>"#));
+        assert!(
+            drawn.contains(r#"<th scope="row">Tue &lt;b&gt;</th><td class="number">0</td><td class="number">–</td>"#)
+        );
     }
 }

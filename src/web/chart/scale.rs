@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn scales_end_at_round_numbers() {
-        for (value, top) in [(0.0, 2.0), (2.0, 2.0), (3.0, 4.0), (8.0, 8.0), (9.0, 20.0), (75.0, 80.0), (801.0, 2000.0)] {
+        for (value, top) in [(0.0, 2.0), (2.0, 2.0), (3.0, 4.0), (8.0, 8.0), (9.0, 20.0), (75.0, 80.0), (801.0, 2000.0)]
+        {
             assert!((round_up(value) - top).abs() < f64::EPSILON, "{value}: {}", round_up(value));
         }
     }

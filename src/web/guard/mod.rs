@@ -19,12 +19,12 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
+use self::keys::NonceState;
 pub(super) use self::{
     change_form::ChangeForm,
     keys::{Keys, Session},
     sign_in_code::{issue_code, redeem_code},
 };
-use self::keys::NonceState;
 use super::{
     page::Failure,
     route::{Protection, ProtectionTable},

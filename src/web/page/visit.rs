@@ -53,6 +53,11 @@ impl Visit {
         &self.state
     }
 
+    /// Returns the session of the browser.
+    pub(in crate::web) fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Returns a part of the query; an empty text when it is not there.
     pub(in crate::web) fn query(&self, name: &str) -> &str {
         self.query_all(name).next().unwrap_or_default()

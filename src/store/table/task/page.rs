@@ -34,13 +34,7 @@ impl TaskListReader<'_> {
 
     /// Returns the places of tasks behind the query's: the most urgent level first, in it those with a deadline, the
     /// earliest first, and then the others, the oldest first.
-    fn by_urgency(
-        self,
-        query: &TaskPageQuery,
-        stage: &str,
-        now: Instant,
-        wanted: usize,
-    ) -> Result<Vec<TaskPosition>> {
+    fn by_urgency(self, query: &TaskPageQuery, stage: &str, now: Instant, wanted: usize) -> Result<Vec<TaskPosition>> {
         let after = query.after.filter(|place| place.priority.is_some());
         let from = after.and_then(|place| place.priority).unwrap_or(Priority::Critical);
         let levels = Priority::ALL.iter().rev().copied().filter(|level| query.priority.unwrap_or(*level) == *level);

@@ -73,11 +73,7 @@ fn encode(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-fn filters(
-    account: Option<&AccountId>,
-    state: Option<MailState>,
-    counts: &[(AccountId, MailState, u64)],
-) -> Markup {
+fn filters(account: Option<&AccountId>, state: Option<MailState>, counts: &[(AccountId, MailState, u64)]) -> Markup {
     let mut accounts: BTreeMap<&AccountId, u64> = BTreeMap::new();
     let mut states: BTreeMap<MailState, u64> = BTreeMap::new();
     for (of, in_state, mails) in counts {

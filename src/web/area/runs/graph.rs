@@ -119,7 +119,15 @@ fn edge(from: NodeName, kind: MoveKind, to: Place, taken: usize) -> Markup {
         Place::Node(node) if node == from => {
             // Two loops leave the same node: the upper one is `again`, the lower one `wait`.
             let (y, bend) = if kind == MoveKind::Again { (top + 4.0, -14.0) } else { (top + BOX.1 - 4.0, 14.0) };
-            let path = format!("M{right},{y} C{},{} {},{} {},{}", right + 40.0, y + bend, right + 40.0, y - bend, right + 2.0, y - bend * 0.9);
+            let path = format!(
+                "M{right},{y} C{},{} {},{} {},{}",
+                right + 40.0,
+                y + bend,
+                right + 40.0,
+                y - bend,
+                right + 2.0,
+                y - bend * 0.9
+            );
             html! {
                 g.edge.taken[taken > 0] {
                     path d=(path) marker-end="url(#arrow)" {}

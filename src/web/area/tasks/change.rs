@@ -39,7 +39,8 @@ pub(super) async fn reopen(Path(task): Path<String>, change: Change) -> Answer {
     let app = change.visit.app();
     let outcome = async {
         edit_task(&change, &task, vec![TaskEditKind::Reopen], "taken back").await?;
-        let taught = app.rules().log_and_explain_correction(|correction| correction.kind == CorrectionKind::Undo).await?;
+        let taught =
+            app.rules().log_and_explain_correction(|correction| correction.kind == CorrectionKind::Undo).await?;
         Ok(Note::done(with_lesson("It is open again.", taught)))
     };
     let outcome = outcome.await;

@@ -56,12 +56,7 @@ pub(super) fn priority_reason(row: &TaskRow, rules: &RuleSet) -> String {
 }
 
 /// Returns a task in a list. `back` is the page to which its button leads back; without one there is no button.
-pub(super) fn task_line(
-    visit: &Visit,
-    row: &TaskRow,
-    rules: &RuleSet,
-    back: Option<&str>,
-) -> Result<Markup, Failure> {
+pub(super) fn task_line(visit: &Visit, row: &TaskRow, rules: &RuleSet, back: Option<&str>) -> Result<Markup, Failure> {
     let (task, zone) = (&row.task, visit.app().config.me.time_zone);
     let next = match task.status {
         TaskStatus::WaitingHitl => "next: your decision".to_owned(),

@@ -2,10 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{
-    add::add_form,
-    line::task_line,
-};
+use super::{add::add_form, line::task_line};
 use crate::{
     model::{Priority, TaskCounts, TaskPosition, TaskView},
     web::{

@@ -7,12 +7,12 @@ mod forms;
 mod letter;
 mod line;
 mod list;
-mod seen;
 mod sections;
+mod seen;
 mod show;
 mod why;
 
-pub(in crate::web) use self::{line::{task_link}, sections::audit as audit_section};
+pub(in crate::web) use self::{line::task_link, sections::audit as audit_section};
 use crate::web::{area::Area, route::Route};
 
 /// Returns the routes of the area.

@@ -111,12 +111,7 @@ fn mail_aside(visit: &Visit, detail: &MailDetail) -> Markup {
     }
 }
 
-async fn trail(
-    visit: &Visit,
-    detail: &TaskDetail,
-    runs: &[RunRow],
-    lines: &[AuditLine],
-) -> Result<Markup, Failure> {
+async fn trail(visit: &Visit, detail: &TaskDetail, runs: &[RunRow], lines: &[AuditLine]) -> Result<Markup, Failure> {
     // The newest run that is no experiment and did more than rank the task again shows how it was worked.
     let worked = |run: &&RunRow| run.fork_of.is_none() && run.kind != RunKind::Rank;
     let graph = match runs.iter().find(worked) {
