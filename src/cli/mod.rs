@@ -23,6 +23,7 @@ mod runs;
 mod search;
 mod table;
 mod tasks;
+mod team;
 mod web;
 
 use std::{
@@ -222,6 +223,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         }
         Command::Preview { place, days } => read::preview(app, screen, &place, days).await?,
         Command::Ask(args) => return ask::execute(app, screen, args).await,
+        Command::Team(args) => return team::execute(app, screen, args).await,
         Command::Plan { eml, jsonl } => return read::plan(app, screen, eml, jsonl),
         Command::Tasks { command } => tasks::execute(app, screen, command).await?,
         Command::Mail { command } => mail::execute(app, screen, command).await?,
