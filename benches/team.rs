@@ -39,7 +39,8 @@ struct Instantly {
 
 impl Instantly {
     fn reply(&self, request: &ProviderRequest) -> Value {
-        let data: Value = request.user.split_once('\n').and_then(|(_, data)| serde_json::from_str(data).ok()).unwrap_or_default();
+        let data: Value =
+            request.user.split_once('\n').and_then(|(_, data)| serde_json::from_str(data).ok()).unwrap_or_default();
         let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         if request.schema_name == "task_worker" {
             let task = data["task"].as_str().unwrap_or_default();
@@ -88,7 +89,12 @@ fn main() -> anyhow::Result<()> {
     let home = Home::at(folder.path().to_owned());
     let config = Config { state_folder: Some(folder.path().join("state")), ..Config::load(&home)? };
     let mut spawned = kit::runtime()?.block_on(measure(home, config))?;
-    table.value("from the decision to the worker's first question", kit::median(&spawned), "ms", Goal::AtMost(100.0))?;
+    table.value(
+        "from the decision to the worker's first question",
+        kit::median(&spawned),
+        "ms",
+        Goal::AtMost(100.0),
+    )?;
     spawned.sort_by(f64::total_cmp);
     let slow = spawned.get(spawned.len() * 95 / 100).context("enough rounds")?;
     table.value("  one in twenty takes longer than", *slow, "ms", Goal::None)?;

@@ -101,7 +101,7 @@ fn start_log(verbose: u8) {
         Err(_) => filter,
     });
     let has_colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(crate::tui::log_writer).with_target(false);
     log.with_ansi(has_colour).init();
 }
 

@@ -81,8 +81,8 @@ pub use task::{
     TaskPage, TaskPageQuery, TaskPosition, TaskRow, TaskStatus, TaskView,
 };
 pub use team::{
-    AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate, TeamWrite,
-    TodoItem, TodoStatus,
+    AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate,
+    TeamWrite, TodoItem, TodoStatus,
 };
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -213,13 +213,25 @@ pub struct TeamUpdate {
 pub enum TeamChange {
     SetState(TeamState),
     AddAgent(AgentRow),
-    SetAgentState { agent: AgentId, state: AgentState, result: Option<String> },
+    SetAgentState {
+        agent: AgentId,
+        state: AgentState,
+        result: Option<String>,
+    },
     /// Adds a message to the end of an agent's conversation.
-    AddMessage { agent: AgentId, content: String },
+    AddMessage {
+        agent: AgentId,
+        content: String,
+    },
     /// Leaves a message for an agent's next turn.
-    PostMessage { agent: AgentId, content: String },
+    PostMessage {
+        agent: AgentId,
+        content: String,
+    },
     /// Delivers what was left for an agent, in the order of arrival.
-    DeliverMessages { agent: AgentId },
+    DeliverMessages {
+        agent: AgentId,
+    },
     ReplaceTodos(Vec<TodoItem>),
     AddEvent(String),
     AddHandle(TeamHandle),
@@ -228,7 +240,14 @@ pub enum TeamChange {
     /// Stores a model call with its cost, in the transaction that stores what came of it.
     RecordModelCall(Box<NewModelCall>),
     /// Puts an agent's question into the approval queue.
-    AskInQueue { agent: AgentId, item: Box<NewItem> },
+    AskInQueue {
+        agent: AgentId,
+        item: Box<NewItem>,
+    },
     /// Closes an agent's question, because it was answered elsewhere or is no longer asked.
-    CloseQuestion { agent: AgentId, item: ItemId, why: String },
+    CloseQuestion {
+        agent: AgentId,
+        item: ItemId,
+        why: String,
+    },
 }

@@ -41,5 +41,5 @@ pub use task::{
     forced_task::{moment, parse_typed_date, plan_archive_task, plan_forced_task},
     own_mail::parse_reminder_request,
 };
-pub use typed_task::{LOCAL_ACCOUNT, facts_of_typed_task};
 pub use training::{encoder_scores, mail_signals, sentence_signals};
+pub use typed_task::{LOCAL_ACCOUNT, facts_of_typed_task};

@@ -31,8 +31,7 @@ use crate::{
     document::EmbeddedDocument,
     model::{
         Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewChatMessage,
-        NewModelCall, NewRequest, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
-        TeamWrite,
+        NewModelCall, NewRequest, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit, TeamWrite,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     },
 };

@@ -103,9 +103,7 @@ impl Handles {
     /// Returns a text of a mail for a model: addresses of people with a handle become the handle, other addresses and all
     /// links become a mark.
     pub(super) fn redact(&self, text: &str, longest: usize) -> String {
-        redact_with(text, longest, |address| {
-            self.by_target.get(&(HandleKind::Person, address.to_lowercase())).cloned()
-        })
+        redact_with(text, longest, |address| self.by_target.get(&(HandleKind::Person, address.to_lowercase())).cloned())
     }
 
     /// Returns a text of a model for the person: handles of people get the name or address behind them. Mails and tasks

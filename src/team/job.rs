@@ -21,11 +21,7 @@ use crate::{
             team_turn::{TeamTurnData, WorkerAction, WorkerTurn},
         },
     },
-    model::{
-        AccountId, AgentId, NewModelCall, ReplyJson, TeamRow, UserId,
-        ids::sha256_hex,
-        llm::ModelCall,
-    },
+    model::{AccountId, AgentId, NewModelCall, ReplyJson, TeamRow, UserId, ids::sha256_hex, llm::ModelCall},
     reading::LOCAL_ACCOUNT,
     rules::guidelines,
     store::Write,

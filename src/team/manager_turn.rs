@@ -20,7 +20,12 @@ use crate::{
 const LONGEST_TASK: usize = 2_000;
 
 /// Applies one turn of the manager.
-pub(super) fn apply_manager_turn(session: &mut TeamSession, manager: AgentId, turn: &ManagerTurn, context: &TurnContext<'_>) {
+pub(super) fn apply_manager_turn(
+    session: &mut TeamSession,
+    manager: AgentId,
+    turn: &ManagerTurn,
+    context: &TurnContext<'_>,
+) {
     let result = match turn.action {
         ManagerAction::Think => {
             session.record(TeamEvent::Thought { agent: manager, text: context.explain(&turn.thought) });

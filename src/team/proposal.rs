@@ -11,8 +11,9 @@ use super::handles::Handles;
 use crate::{
     llm::{check_model_text, prompt::team_turn::WorkerTurn},
     model::{
-        AccountId, Complexity, Instant, Me, NewRequest, NewRun, NodeName, PlanOrigin, PlanPerson, PlannedStep, Priority,
-        RunId, RunKind, RunState, Task, TaskContext, TaskId, TaskKind, TaskPlan, TaskStatus, TeamId, ToolCall, UserId,
+        AccountId, Complexity, Instant, Me, NewRequest, NewRun, NodeName, PlanOrigin, PlanPerson, PlannedStep,
+        Priority, RunId, RunKind, RunState, Task, TaskContext, TaskId, TaskKind, TaskPlan, TaskStatus, TeamId,
+        ToolCall, UserId,
     },
     reading::facts_of_typed_task,
     tool::{Registry, ToolAccess, check_arguments},

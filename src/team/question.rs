@@ -4,9 +4,7 @@ use chrono::Duration;
 use serde_json::json;
 
 use super::{event::TeamEvent, message::AgentMessage, session::TeamSession, turn::TurnContext};
-use crate::model::{
-    AgentId, AgentState, DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, TeamChange,
-};
+use crate::model::{AgentId, AgentState, DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, TeamChange};
 
 /// How long a question waits in the queue. After that the agent decides without an answer.
 const QUESTION_DAYS: i64 = 7;

@@ -35,7 +35,8 @@ pub(super) fn check_result(result: &str, expected_format: Option<&str>) -> Optio
     let announces = ["i found ", "found ", "there are ", "there were "].iter().any(|start| lower.starts_with(start));
     let has_data = result.contains(':') || result.contains('[') || result.contains('|');
     let counts = lower.split_whitespace().any(|word| word.parse::<u32>().is_ok_and(|count| count > 0));
-    (is_short && announces && counts && !has_data).then(|| "the result counts what was found and does not list it".into())
+    (is_short && announces && counts && !has_data)
+        .then(|| "the result counts what was found and does not list it".into())
 }
 
 fn check_json(result: &str, expected: &str) -> Option<String> {

@@ -64,8 +64,7 @@ impl TeamRunner {
         });
         let (session, handles, mail) = read.await?.with_context(|| format!("there is no team {team_id}"))?;
         *context.data.handles() = handles;
-        let mut runner =
-            Self { context, session, jobs: JoinSet::new(), scripts: Scripts::default(), stays };
+        let mut runner = Self { context, session, jobs: JoinSet::new(), scripts: Scripts::default(), stays };
         runner.begin(mail);
         runner.commit().await?;
         Ok(runner)

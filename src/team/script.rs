@@ -158,8 +158,8 @@ impl Host for ScriptHost {
 
     fn call(&mut self, function: &str, arguments: Vec<Value>) -> Result<Value, HostError> {
         let today = self.data.clock.now().utc().with_timezone(&self.data.me.time_zone).date_naive();
-        let answer = read_call(function, &arguments, today)
-            .and_then(|request| self.runtime.block_on(self.data.answer(request)));
+        let answer =
+            read_call(function, &arguments, today).and_then(|request| self.runtime.block_on(self.data.answer(request)));
         answer.map_err(|error| HostError::new(error.kind, error.message))
     }
 }

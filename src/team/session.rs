@@ -6,14 +6,11 @@
 
 use serde_json::Value;
 
-use super::{
-    event::TeamEvent,
-    handles::Handles,
-    message::AgentMessage,
-};
+use super::{event::TeamEvent, handles::Handles, message::AgentMessage};
 use crate::{
     model::{
-        AgentId, AgentRow, AgentState, AgentType, Instant, TeamChange, TeamRow, TeamState, TeamUpdate, TeamWrite, TodoItem,
+        AgentId, AgentRow, AgentState, AgentType, Instant, TeamChange, TeamRow, TeamState, TeamUpdate, TeamWrite,
+        TodoItem,
     },
     store::{Store, StoreReader, Write},
 };
@@ -201,13 +198,7 @@ impl TeamSession {
             result: None,
         };
         self.pending.push(TeamChange::AddAgent(row.clone()));
-        self.agents.push(Agent {
-            row,
-            messages: Vec::new(),
-            inbox: Vec::new(),
-            is_busy: false,
-            unusable_answers: 0,
-        });
+        self.agents.push(Agent { row, messages: Vec::new(), inbox: Vec::new(), is_busy: false, unusable_answers: 0 });
         self.record(TeamEvent::AgentStarted { agent: agent_id, agent_type, number, task: task.to_owned() });
         self.record(TeamEvent::AgentStateChanged { agent: agent_id, state });
         self.add_message(agent_id, AgentMessage::Request { text: task.to_owned() });
@@ -226,7 +217,12 @@ impl TeamSession {
 
     /// Stores all changes since the last commit, together with the handles that were given out meanwhile: a handle is
     /// known to the database before a model sees it.
-    pub(super) async fn commit(&mut self, store: &Store, handles: Vec<crate::model::TeamHandle>, at: Instant) -> anyhow::Result<()> {
+    pub(super) async fn commit(
+        &mut self,
+        store: &Store,
+        handles: Vec<crate::model::TeamHandle>,
+        at: Instant,
+    ) -> anyhow::Result<()> {
         let mut changes: Vec<TeamChange> = handles.into_iter().map(TeamChange::AddHandle).collect();
         changes.append(&mut self.pending);
         if changes.is_empty() {

@@ -96,7 +96,9 @@ pub(super) fn resume_team(session: &mut TeamSession, text: &str) {
         }
         let note = match reply {
             StoppedReply::CancelRemaining => "The stopped tasks are cancelled. Answer with what there is.",
-            _ => "The stopped tasks are cancelled. Do what the person says now; start tasks again only if that needs them.",
+            _ => {
+                "The stopped tasks are cancelled. Do what the person says now; start tasks again only if that needs them."
+            }
         };
         session.add_message(manager, AgentMessage::Program { text: note.into() });
     }

@@ -18,7 +18,12 @@ use crate::{
 };
 
 /// Applies one turn of a worker, as far as it needs no job.
-pub(super) fn apply_worker_turn(session: &mut TeamSession, worker: AgentId, turn: &WorkerTurn, context: &TurnContext<'_>) {
+pub(super) fn apply_worker_turn(
+    session: &mut TeamSession,
+    worker: AgentId,
+    turn: &WorkerTurn,
+    context: &TurnContext<'_>,
+) {
     match turn.action {
         WorkerAction::Finish => finish(session, worker, &turn.text, context),
         WorkerAction::ReportError => {

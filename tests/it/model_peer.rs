@@ -150,10 +150,12 @@ async fn a_mail_is_worked_with_a_real_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_server_drives_a_team_to_an_end() {
     let home = TestHome::observing();
-    home.post(&home.letter("bill").subject("Invoice 4711").body("Please pay invoice 4711 over EUR 300.00 by 30 June 2026.\n"));
+    home.post(
+        &home.letter("bill").subject("Invoice 4711").body("Please pay invoice 4711 over EUR 300.00 by 30 June 2026.\n"),
+    );
     home.once().await;
     let peer = Peer::start();
-    let keys = "at_once = 1\ntimeout_seconds = 120\ntokens_per_task = 12000\ntokens_per_day = 40000\n";
+    let keys = "at_once = 1\ntimeout_seconds = 120\ntokens_per_task = 60000\ntokens_per_day = 200000\n";
     crate::support::model_server::with_model_at(&home, &peer.url, keys);
     let app = home.app().await;
     let team = team_script::open(&app, "Which invoices are open? One task is enough.").await;
@@ -166,7 +168,8 @@ async fn a_real_server_drives_a_team_to_an_end() {
     match state {
         TeamState::Answered => assert!(!team_script::answered(&seen).is_empty()),
         TeamState::Stopped => assert!(
-            seen.iter().any(|stored| matches!(&stored.event, TeamEvent::Notice { text } if text.contains("cannot go on"))),
+            seen.iter()
+                .any(|stored| matches!(&stored.event, TeamEvent::Notice { text } if text.contains("cannot go on"))),
             "an end without an answer is said: {seen:#?}"
         ),
         other => panic!("{other}: {seen:#?}"),

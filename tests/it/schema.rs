@@ -4,8 +4,9 @@
 use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use adjutant::model::{
-    AccountMode, Actor, AgentState, ChatProfile, ChatRole, DecisionKind, FactsKind, ItemKind, ItemState, MailId, MailState,
-    MailboxKind, OutboxState, Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, TeamState, nightly::NightlyState,
+    AccountMode, Actor, AgentState, ChatProfile, ChatRole, DecisionKind, FactsKind, ItemKind, ItemState, MailId,
+    MailState, MailboxKind, OutboxState, Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, TeamState,
+    nightly::NightlyState,
 };
 
 use crate::support::test_home::{Kind, TestHome, finish};

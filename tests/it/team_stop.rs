@@ -18,8 +18,8 @@ use serde_json::json;
 use crate::support::{
     model_server::{Said, Server, with_model},
     team_script::{
-        AT_SCREEN, answer, answered, conversation, events, finish, is_manager, last, open, orchestrate, reports,
-        run, run_beside, times, turns, until,
+        AT_SCREEN, answer, answered, conversation, events, finish, is_manager, last, open, orchestrate, reports, run,
+        run_beside, times, turns, until,
     },
     test_home::TestHome,
 };
@@ -103,7 +103,8 @@ async fn a_stop_says_where_everybody_stood_and_continue_goes_on() {
     // The manager saw the summary, then what the person said.
     let asked = server.asked();
     let heard = conversation(asked.iter().rfind(|asked| is_manager(asked)).unwrap());
-    let interrupted = heard.iter().position(|entry| entry["program"].to_string().contains("SYSTEM INTERRUPTION")).unwrap();
+    let interrupted =
+        heard.iter().position(|entry| entry["program"].to_string().contains("SYSTEM INTERRUPTION")).unwrap();
     assert_eq!(heard[interrupted + 1]["person"], "continue");
     // No conversation has an action without a result.
     for asked in &asked {
@@ -148,9 +149,10 @@ async fn a_model_that_is_gone_stops_the_team_and_loses_nothing() {
     let app = home.app().await;
     let team = open(&app, "Two things").await;
     assert_eq!(run(&app, &team, AT_SCREEN).await, TeamState::Stopped);
-    let notice = events(&app, &team).await.iter().any(|stored| {
-        matches!(&stored.event, TeamEvent::Notice { text } if text.contains("adjutant team --resume 1"))
-    });
+    let notice = events(&app, &team)
+        .await
+        .iter()
+        .any(|stored| matches!(&stored.event, TeamEvent::Notice { text } if text.contains("adjutant team --resume 1")));
     assert!(notice);
     is_back.store(true, Ordering::SeqCst);
     app.teams().say(&team, None, "continue").await.unwrap();

@@ -182,7 +182,9 @@ impl ApprovalUseCases<'_> {
                 "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back"
                     .into()
             }
-            (None, ItemKind::Question) if detail.item.asks_consent() => "the team starts and works in the background".into(),
+            (None, ItemKind::Question) if detail.item.asks_consent() => {
+                "the team starts and works in the background".into()
+            }
             (None, _) => String::new(),
         };
         Ok(detail)

@@ -120,7 +120,8 @@ impl TeamUseCases<'_> {
     /// Returns everything about a team.
     pub async fn detail(self, team_id: TeamId) -> anyhow::Result<TeamDetail> {
         let team = self.get(team_id).await?;
-        let read = self.app.store.read(move |reader| Ok((reader.teams().agents(team_id)?, reader.teams().todos(team_id)?)));
+        let read =
+            self.app.store.read(move |reader| Ok((reader.teams().agents(team_id)?, reader.teams().todos(team_id)?)));
         let (agents, todos) = read.await?;
         Ok(TeamDetail { team, agents, todos, events: self.events_after(team_id, 0).await? })
     }

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::{TeamUseCases, number_of};
 use crate::{
     model::{
-        DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, NewTeam, QueueLimits, TaskRow, TeamChange, TeamId, TeamOrigin, TeamRow,
-        TeamState, TeamUpdate, TeamWrite,
+        DecisionKind, ItemId, ItemKind, ItemRow, ItemState, NewItem, NewTeam, QueueLimits, TaskRow, TeamChange, TeamId,
+        TeamOrigin, TeamRow, TeamState, TeamUpdate, TeamWrite,
     },
     store::{StoreError, Write},
 };

@@ -14,7 +14,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
-pub(super) use self::{ask::AskArgs, chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand, team::TeamArgs};
+pub(super) use self::{
+    ask::AskArgs, chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand, team::TeamArgs,
+};
 use crate::{
     app::EvalKind,
     model::{NodeName, RunStatus, UnknownVariant},

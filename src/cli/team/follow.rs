@@ -10,7 +10,7 @@ use crate::{
     app::{App, TeamMode},
     cli::printer::Printer,
     model::{TeamRow, TeamState},
-    team::event::{StoredTeamEvent, TeamInput},
+    team::event::{StoredTeamEvent, TeamEvent, TeamInput},
     tui,
 };
 
@@ -87,6 +87,10 @@ pub(super) async fn on_screen(app: &App, screen: Printer, team: &TeamRow) -> any
     shutdown.cancel();
     work.await??;
     ended?;
+    // The screen is gone from the terminal; the answer stays.
+    let events = app.teams().events_after(team.team_id, 0).await?;
+    let is_answer = |stored: &&StoredTeamEvent| matches!(stored.event, TeamEvent::Answered { .. });
+    events.iter().rev().find(is_answer).map_or(Ok(()), |answer| EventLines::default().print(screen, answer))?;
     finish(app, screen, team).await
 }
 
@@ -138,7 +142,8 @@ pub(super) async fn finish(app: &App, screen: Printer, team: &TeamRow) -> anyhow
             _ => {}
         }
         if waiting > 0 {
-            screen.print_line(&format!("Waiting for you in the approval queue: {waiting}. `adjutant hitl` shows it."))?;
+            screen
+                .print_line(&format!("Waiting for you in the approval queue: {waiting}. `adjutant hitl` shows it."))?;
         }
     }
     Ok(if team.state == TeamState::Answered { ExitCode::SUCCESS } else { ExitCode::from(super::super::EXIT_FAILURE) })

@@ -44,7 +44,8 @@ impl EventLines {
 
     fn describe(&self, event: &TeamEvent) -> Vec<String> {
         let short = |text: &str| escape_and_truncate(text, LONGEST_LINE);
-        let says = |agent: AgentId, what: &str, text: &str| vec![format!("{} {what}: {}", self.who(agent), short(text))];
+        let says =
+            |agent: AgentId, what: &str, text: &str| vec![format!("{} {what}: {}", self.who(agent), short(text))];
         match event {
             TeamEvent::TeamOpened { number, request, .. } => vec![format!("Team {number}: {}", short(request))],
             TeamEvent::AgentStarted { number: 0, .. }

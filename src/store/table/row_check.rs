@@ -11,11 +11,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Actor, Addressed, AgentId, AgentState, Change, ChatProfile, ChatRole, ComplexityReason,
-        ConversationId, DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId,
-        ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, PlanOrigin, PlanStatus,
-        PlanStepStatus, Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask,
-        TaskContext, TaskId, TaskStatus, TeamId, TeamOrigin, TeamState, TodoStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Actor, Addressed, AgentId, AgentState, Change, ChatProfile, ChatRole,
+        ComplexityReason, ConversationId, DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind,
+        Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, PlanOrigin,
+        PlanStatus, PlanStepStatus, Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus,
+        Subtask, TaskContext, TaskId, TaskStatus, TeamId, TeamOrigin, TeamState, TodoStatus, UnreadableRow,
+        UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -357,7 +358,11 @@ const TABLES: &[CheckedTable] = &[
         ],
     ),
     checked_table("team_message", "message_id", &[("agent_id", AGENT), ("content", ANY_JSON), ("at", AT)]),
-    checked_table("team_todo", "team_id || ' ' || position", &[("team_id", TEAM), ("status", check_parses::<TodoStatus>)]),
+    checked_table(
+        "team_todo",
+        "team_id || ' ' || position",
+        &[("team_id", TEAM), ("status", check_parses::<TodoStatus>)],
+    ),
     checked_table("team_event", "team_id || ' ' || seq", &[("team_id", TEAM), ("at", AT), ("event", ANY_JSON)]),
     checked_table("team_handle", "team_id || ' ' || handle", &[("team_id", TEAM)]),
     checked_table("team_input", "input_id", &[("team_id", TEAM), ("input", ANY_JSON), ("at", AT)]),

@@ -26,9 +26,7 @@ pub(in crate::store) fn perform_write(connection: &Connection, write: &TeamWrite
     match write {
         TeamWrite::Open(new) => open(connection, new).map(Receipt::Number),
         TeamWrite::Update(update) => apply_update(connection, update).map(|()| Receipt::Done),
-        TeamWrite::AddInput { team_id, input, at } => {
-            add_input(connection, *team_id, input, *at).map(Receipt::Number)
-        }
+        TeamWrite::AddInput { team_id, input, at } => add_input(connection, *team_id, input, *at).map(Receipt::Number),
     }
 }
 

@@ -82,7 +82,8 @@ impl TeamReader<'_> {
 
     /// Returns the open tasks that a team may work and that have none yet.
     pub fn tasks_without_team(self) -> Result<Vec<TaskId>> {
-        let sql = "SELECT task_id FROM tasks WHERE assigned_agent = 'TaskManager' AND status NOT IN ('DONE', 'CANCELLED')
+        let sql =
+            "SELECT task_id FROM tasks WHERE assigned_agent = 'TaskManager' AND status NOT IN ('DONE', 'CANCELLED')
                    AND task_id NOT IN (SELECT task_id FROM team WHERE task_id IS NOT NULL) ORDER BY task_id";
         query_readable(self.0, sql, [], "finding tasks for teams", |row| parse_column(row, 0))
     }
