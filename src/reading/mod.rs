@@ -12,6 +12,8 @@ mod language;
 mod learned;
 mod lexicon;
 mod mail;
+#[cfg(test)]
+mod objective_tests;
 mod read;
 #[cfg(test)]
 mod read_tests;

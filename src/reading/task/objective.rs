@@ -14,7 +14,7 @@ use crate::reading::{
         money::Money,
         shorten::{drop_reasons, shorten},
         third_person::{name_writer, names},
-        topic::{shorten_subject, speaks_of},
+        topic::{LEAST_SUBJECT_CHARS, points_at_matter, shorten_subject, speaks_of},
         wording::{Template, Wording},
     },
 };
@@ -88,7 +88,8 @@ impl ObjectiveWriter<'_> {
             _ if !starts_with_verb(text) => None,
             _ => {
                 let named = || name_writer(text, self.person, self.language, false);
-                let act = self.rewrite_handover(text).or_else(|| self.rewrite_payment(text)).unwrap_or_else(named);
+                let act = self.rewrite_handover(text).or_else(|| self.rewrite_payment(text));
+                let act = act.or_else(|| self.rewrite_call(text)).unwrap_or_else(named);
                 Some(self.finish(&act))
             }
         }
@@ -126,29 +127,41 @@ impl ObjectiveWriter<'_> {
 
     /// Adds the subject to what `fit` makes of the text, unless the text speaks of it or leaves no room.
     fn put_topic(self, text: &str, fit: impl Fn(&str, usize) -> String) -> String {
-        if self.subject.is_empty() || speaks_of(text, self.subject, self.person) {
+        let points = points_at_matter(text, self.language);
+        let is_named = || normalise(text).contains(&normalise(self.subject));
+        let is_spoken_of = || if points { is_named() } else { speaks_of(text, self.subject, self.person) };
+        if self.subject.is_empty() || is_spoken_of() {
             return fit(text, MAX_OBJECTIVE_CHARS);
         }
-        let topic = format!(" ({})", shorten_subject(self.subject));
-        let longest = MAX_OBJECTIVE_CHARS.saturating_sub(topic.chars().count());
         let length = fit(text, usize::MAX).chars().count();
-        let lexicon = Lexicon::of(self.language);
-        let points = || words(&normalise(text)).any(|word| lexicon.has_word(WordList::PointingWords, word));
-        // A sentence that stands alone is worth more whole than with the subject.
-        let is_better_whole = length > longest && length <= MAX_OBJECTIVE_CHARS && !points();
-        let is_cut = length > longest && fit(text, longest).contains('…') && !text.contains('…');
-        if is_better_whole || is_cut {
+        let room = MAX_OBJECTIVE_CHARS.saturating_sub(length + " ()".len());
+        let topic = shorten_subject(self.subject);
+        if topic.chars().count() <= room {
+            return format!("{} ({topic})", fit(text, usize::MAX));
+        }
+        // A sentence that stands alone is worth more whole than with the subject; one that points is worth more with a
+        // part of the subject than without its end.
+        if points && room >= 2 * LEAST_SUBJECT_CHARS {
+            return format!("{} ({})", fit(text, usize::MAX), truncate_at_word(&topic, room));
+        }
+        if length <= MAX_OBJECTIVE_CHARS {
+            return fit(text, MAX_OBJECTIVE_CHARS);
+        }
+        let cut = fit(text, MAX_OBJECTIVE_CHARS.saturating_sub(topic.chars().count() + " ()".len()));
+        if cut.contains('…') && !text.contains('…') {
             fit(text, MAX_OBJECTIVE_CHARS)
         } else {
-            format!("{}{topic}", fit(text, longest))
+            format!("{cut} ({topic})")
         }
     }
 
     /// What is needed stands before the verb, a clause that hangs on it behind.
     fn write_german_gift(self, text: &str) -> String {
         let text = name_writer(text, self.person, self.language, true);
-        let (thing, clause) =
-            text.split_once(", ").map_or((text.as_str(), String::new()), |(a, b)| (a, format!(", {b}")));
+        let is_date = |after: &str| after.trim_start_matches("den ").starts_with(|c: char| c.is_ascii_digit());
+        let mut commas = text.match_indices(", ").map(|(at, comma)| (at, at + comma.len()));
+        let end = commas.find(|(_, after)| !text.get(*after..).is_some_and(is_date)).map_or(text.len(), |(at, _)| at);
+        let (thing, clause) = text.split_at_checked(end).unwrap_or((&text, ""));
         let values = [("person", self.person), ("text", thing)];
         self.finish(&format!("{}{clause}", Wording::of(self.language).fill(Template::Give, &values)))
     }
@@ -177,6 +190,19 @@ impl ObjectiveWriter<'_> {
         (hands && !call && is_short && (thing || rest.starts_with("a "))).then(|| {
             let rest = name_writer(rest, self.person, self.language, true);
             put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", self.person))
+        })
+    }
+
+    /// "call 502-212-4908" says whom.
+    fn rewrite_call(self, text: &str) -> Option<String> {
+        const CALL: &[&str] = &["call", "phone", "ring", "telephone", "dial"];
+        let (verb, rest) = text.split_once(' ')?;
+        let number = rest.strip_prefix("at ").or_else(|| rest.strip_prefix("on ")).unwrap_or(rest);
+        let is_number = number.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '('));
+        let calls = CALL.contains(&verb.to_ascii_lowercase().as_str());
+        (calls && is_number && !names(rest, self.person)).then(|| {
+            let number = name_writer(number, self.person, self.language, true);
+            format!("{verb} {} at {number}", self.person)
         })
     }
 
@@ -210,6 +236,18 @@ impl ObjectiveWriter<'_> {
     pub(super) fn write_verbatim(self, text: &str) -> String {
         let text = capitalise(text.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']));
         shorten(&text, MAX_OBJECTIVE_CHARS, self.language)
+    }
+
+    /// The objective with the number of questions that the answer is to cover besides the one that it quotes.
+    pub(super) fn count_questions(self, objective: String, more: usize) -> String {
+        let template = match more {
+            0 => return objective,
+            1 => Template::OneMoreQuestion,
+            _ => Template::MoreQuestions,
+        };
+        let values = [("text", objective.as_str()), ("count", &more.to_string())];
+        let counted = Wording::of(self.language).fill(template, &values);
+        if counted.chars().count() <= MAX_OBJECTIVE_CHARS { counted } else { objective }
     }
 
     /// The words between quotation marks, with the subject: what could not be put in other words.
@@ -247,7 +285,12 @@ fn put_hebrew_infinitive_first(text: &str) -> Option<String> {
     let is_infinitive = first.starts_with('ל') && first.chars().count() >= 4 && first != "לפני";
     let verb = if is_infinitive { first.to_owned() } else { done(first).or_else(bare)? };
     let lexicon = Lexicon::of(Language::Hebrew);
-    let kept = |word: &&str| !lexicon.has_word(WordList::Fillers, word.trim_end_matches(','));
+    // "Bring it with you": who reads the list is nobody's companion.
+    let is_companion = |word: &str| matches!(word, "איתך" | "אתך" | "עמך" | "איתכם");
+    let kept = |word: &&str| {
+        let word = word.trim_end_matches(',');
+        !lexicon.has_word(WordList::Fillers, word) && !is_companion(word)
+    };
     // "תעברי … ותשלחי": every order of the line.
     let order = |word: &str| {
         let bare = word.strip_prefix("ות").map(|rest| format!("ת{rest}"));
