@@ -39,9 +39,13 @@ pub mod witness;
 // the night, and the questions
 pub mod assistant;
 pub mod nightly;
+pub mod team;
 
 // running it
 pub mod app;
 pub mod cli;
 pub mod daemon;
 pub mod mcp;
+pub mod tui;
+pub mod web;
+pub mod wording;

@@ -1,10 +1,9 @@
 //! `mcp`, and serving MCP clients over HTTP beside the daemon.
 
 use serde::Serialize;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{UsageError, printer::Printer, run::wait_for_stop_signal};
+use super::{UsageError, beside_daemon::ServerBesideDaemon, printer::Printer, run::wait_for_stop_signal};
 use crate::{
     app::App,
     mcp::{McpHttpServer, serve_stdio},
@@ -31,40 +30,20 @@ pub(super) async fn serve(app: &App, screen: Printer, over_http: bool) -> anyhow
     }
 }
 
-/// The server of MCP clients that runs beside the daemon, if one is configured.
-pub(super) struct ServedAssistants(Option<(CancellationToken, JoinHandle<()>)>);
-
 /// Starts serving clients over HTTP beside the daemon. An address that cannot be served is reported and does not keep
 /// the daemon from its mail.
-pub(super) async fn serve_beside_daemon(app: &App, screen: Printer) -> anyhow::Result<ServedAssistants> {
+pub(super) async fn serve_beside_daemon(app: &App, screen: Printer) -> anyhow::Result<ServerBesideDaemon> {
     let server = match McpHttpServer::bind(app).await {
         Ok(Some(server)) => server,
-        Ok(None) => return Ok(ServedAssistants(None)),
+        Ok(None) => return Ok(ServerBesideDaemon::none()),
         Err(error) => {
             tracing::warn!(error = format!("{error:#}"), "MCP clients are not served over HTTP");
-            return Ok(ServedAssistants(None));
+            return Ok(ServerBesideDaemon::none());
         }
     };
     print_address(screen, &server)?;
-    let stop = CancellationToken::new();
-    let (app, stopped) = (app.clone(), stop.clone());
-    let serving = tokio::spawn(async move {
-        if let Err(error) = server.serve(&app, stopped).await {
-            tracing::warn!(error = format!("{error:#}"), "MCP clients are not served over HTTP any more");
-        }
-    });
-    Ok(ServedAssistants(Some((stop, serving))))
-}
-
-impl ServedAssistants {
-    /// Stops the server and waits until the calls under way are answered.
-    pub(super) async fn stop(self) {
-        let Some((stop, serving)) = self.0 else { return };
-        stop.cancel();
-        if let Err(error) = serving.await {
-            tracing::warn!(%error, "serving MCP clients ended badly");
-        }
-    }
+    let app = app.clone();
+    Ok(ServerBesideDaemon::start("MCP clients over HTTP", |stop| async move { server.serve(&app, stop).await }))
 }
 
 /// What a person enters into a client.

@@ -4,10 +4,10 @@
 mod args;
 mod ask;
 mod auth;
+mod beside_daemon;
 mod chat;
 mod check;
 mod cost;
-mod description;
 mod health;
 mod hitl;
 mod mail;
@@ -22,7 +22,7 @@ mod runs;
 mod search;
 mod table;
 mod tasks;
-mod wrapping;
+mod web;
 
 use std::{
     io::{self, IsTerminal as _},
@@ -42,6 +42,7 @@ use crate::{
     ingest::escape_for_display,
     rules,
     store::StoreError,
+    wording::description,
 };
 
 /// The exit code of a check that found something.
@@ -234,6 +235,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         Command::Cost { days } => cost::show_cost(app, screen, days).await?,
         Command::Audit { command: args::AuditCommand::Verify } => return check::verify_audit(app, screen).await,
         Command::Memory { command } => memory::execute(app, screen, command).await?,
+        Command::Web => web::print_sign_in_link(app, screen)?,
         Command::Mcp { http } => mcp::serve(app, screen, http).await?,
         Command::Rules { command } => return nightly::execute_rules(app, screen, command).await,
         Command::Reflect { dry_run } => nightly::reflect(app, screen, dry_run).await?,

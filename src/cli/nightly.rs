@@ -15,6 +15,7 @@ use crate::{
     app::{App, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport, WorkerLockHeld},
     model::{RequestKind, TaskRow, nightly::LearnedEntryRow},
     nightly::{LearningOutcome, RuleRecord, RunReview, TestedEdit, ToolRecord},
+    wording::item::headline,
 };
 
 /// The most rows of a table; the JSON output has all.
@@ -272,8 +273,8 @@ pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyho
     let digest = app.nightly().build_digest(hours).await?;
     let mut waiting = Vec::new();
     for item in digest.waiting.iter().take(MOST_SHOWN) {
-        let headline = super::hitl::headline(&app.approvals().detail(&item.item_id.to_string()).await?);
-        waiting.push(format!("  {}. {headline}", item.number));
+        let line = headline(&app.approvals().detail(&item.item_id.to_string()).await?);
+        waiting.push(format!("  {}. {line}", item.number));
     }
     let zone = app.config.me.time_zone;
     screen.print_json_or(&digest, |screen| {

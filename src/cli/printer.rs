@@ -5,11 +5,12 @@ use std::io::{self, IsTerminal as _, Write as _};
 use crossterm::style::Color;
 use serde::Serialize;
 
-use super::{
-    table::{Cell, Column, format_table},
-    wrapping::{hanging_indent, wrap},
+use super::table::{Cell, Column, format_table};
+pub(super) use crate::wording::escape_and_truncate;
+use crate::{
+    model::Priority,
+    plain_text::wrapping::{hanging_indent, wrap},
 };
-use crate::{ingest::escape_for_display, model::Priority};
 
 /// The width of tables when nobody knows how wide the screen is.
 const DEFAULT_WIDTH: usize = 160;
@@ -96,16 +97,6 @@ impl Printer {
         };
         cell.coloured(self.has_colour.then_some(colour))
     }
-}
-
-/// Returns text from outside as one safe line of limited length.
-pub(super) fn escape_and_truncate(text: &str, longest: usize) -> String {
-    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut safe = escape_for_display(&one_line);
-    if safe.chars().count() > longest {
-        safe = safe.chars().take(longest.saturating_sub(1)).collect::<String>() + "…";
-    }
-    safe
 }
 
 /// Returns a cell with text from outside, safe and of limited length.

@@ -59,7 +59,9 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
         }
     });
     let assistants = super::mcp::serve_beside_daemon(app, screen).await?;
+    let page = super::web::serve_beside_daemon(app, screen).await?;
     let served = daemon::run(worker, wait_for_stop_signal(), events).await;
+    page.stop().await;
     assistants.stop().await;
     printer.await?;
     served?;

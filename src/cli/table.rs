@@ -4,7 +4,7 @@
 use crossterm::style::{Color, Stylize as _};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::wrapping::wrap;
+use crate::plain_text::wrapping::wrap;
 
 /// The blanks between two columns.
 const GAP: usize = 2;

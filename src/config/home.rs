@@ -119,6 +119,11 @@ impl Home {
         self.data().join("mcp.token")
     }
 
+    /// Returns the folder of the web page: its secret, its address and the sign-in codes that were not used yet.
+    pub fn web(&self) -> PathBuf {
+        self.data().join("web")
+    }
+
     /// Returns the file that the worker locks, so that there is one per data folder.
     pub fn lock_file(&self) -> PathBuf {
         self.data().join("worker.lock")

@@ -13,6 +13,7 @@ mod raw;
 mod secret;
 mod state_folder;
 mod user_path;
+mod web;
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -24,6 +25,7 @@ pub use home::{Home, NoHome};
 pub use mcp::{McpConfig, McpHttpConfig};
 pub use planner::AttachableFiles;
 pub use raw::TEMPLATE;
+pub use web::WebConfig;
 
 use crate::{
     model::{Me, llm::LlmSettings, memory::MemorySettings, plan::PlannerSettings},
@@ -54,6 +56,7 @@ pub struct Config {
     /// The language model; none when the program works without one.
     pub llm: Option<LlmSettings>,
     pub mcp: McpConfig,
+    pub web: WebConfig,
     pub planner: PlannerSettings,
     /// The files that a request may attach.
     pub attachable_files: AttachableFiles,
@@ -144,6 +147,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         reword_replies: raw.llm.reword_replies,
         llm: llm::validate_llm(raw.llm, home)?,
         mcp: mcp::validate_mcp(&raw.mcp, home)?,
+        web: web::validate_web(&raw.web, home)?,
         nightly_schedule: raw.nightly,
         state_folder: match state_folder::validate_state_folder(&raw.state, home)? {
             Some(named) => Some(named),

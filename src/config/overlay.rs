@@ -4,7 +4,7 @@
 /// Variables of the program that are not keys of the file.
 const NOT_KEYS: &[&str] = &["ADJUTANT_HOME", "ADJUTANT_LOG"];
 /// The sections whose keys can be given as variables.
-const SECTIONS: &[&str] = &["me", "mail", "reading", "engine", "memory", "llm", "mcp", "planner"];
+const SECTIONS: &[&str] = &["me", "mail", "reading", "engine", "memory", "llm", "mcp", "planner", "web"];
 /// The keys of an account, each before one that it ends with. An account is named by the variable, so that it has no
 /// key `name`.
 const ACCOUNT_KEYS: &[&str] = &[
@@ -39,7 +39,7 @@ pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String,
                 let inner = table.entry(section).or_insert_with(|| toml::Table::new().into());
                 if let Some(inner) = inner.as_table_mut() {
                     // The key of a server is text, also when it looks like a number.
-                    let value = if key.ends_with("key") || key == "token" {
+                    let value = if key.ends_with("key") || key.ends_with("token") {
                         toml::Value::String(text)
                     } else {
                         parse_value(&text)

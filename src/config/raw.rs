@@ -21,6 +21,7 @@ pub(super) struct RawConfig {
     pub(super) llm: RawLlm,
     pub(super) planner: super::planner::RawPlanner,
     pub(super) mcp: RawMcp,
+    pub(super) web: RawWeb,
     pub(super) account: Vec<RawAccount>,
 }
 
@@ -37,6 +38,7 @@ impl Default for RawConfig {
             llm: RawLlm::default(),
             planner: super::planner::RawPlanner::default(),
             mcp: RawMcp::default(),
+            web: RawWeb::default(),
             account: Vec::new(),
         }
     }
@@ -218,6 +220,31 @@ pub(super) struct RawMcp {
     /// Set only by a variable; in the file it is refused.
     pub(super) token: String,
     pub(super) token_file: String,
+}
+
+/// The section `[web]`. It has no `Debug`, because a variable may have brought the token.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawWeb {
+    pub(super) enabled: bool,
+    /// Zero: the usual port, or the next free one.
+    pub(super) port: u16,
+    pub(super) allowed_hosts: Vec<String>,
+    /// Set only by a variable; in the file it is refused.
+    pub(super) metrics_token: String,
+    pub(super) metrics_token_file: String,
+}
+
+impl Default for RawWeb {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            port: 0,
+            allowed_hosts: Vec::new(),
+            metrics_token: String::new(),
+            metrics_token_file: String::new(),
+        }
+    }
 }
 
 /// One `[[account]]`. Which keys belong to which kind is checked later, to say so in words.

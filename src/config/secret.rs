@@ -7,8 +7,13 @@ use super::home::Home;
 use crate::model::Secret;
 
 /// The keys that `adjutant.toml` must not hold, because people read, copy and show that file.
-const KEYS: [(&str, &str); 4] =
-    [("llm", "key"), ("memory", "qdrant_api_key"), ("memory", "embeddings_key"), ("mcp", "token")];
+const KEYS: [(&str, &str); 5] = [
+    ("llm", "key"),
+    ("memory", "qdrant_api_key"),
+    ("memory", "embeddings_key"),
+    ("mcp", "token"),
+    ("web", "metrics_token"),
+];
 
 /// Returns an error if the configuration file holds a key.
 pub(super) fn reject_keys_in_file(table: &toml::Table, file: &Path) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Serving clients over Streamable HTTP, at one path of an address of this machine, behind the guard.
 
-use std::{fs::File, io::Read as _, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use axum::Router;
@@ -13,11 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::server::McpServer;
 use crate::{
     app::App,
-    durable_file::FileReplacement,
-    failpoint,
-    http_guard::{HttpGuard, bind_to_loopback},
-    model::{Secret, ids::hex},
-    regular_file,
+    http_guard::{HttpGuard, bind_to_loopback, load_or_make_token},
+    model::Secret,
 };
 
 /// The path at which clients are served.
@@ -28,8 +25,6 @@ const SESSION_IDLE_LIMIT: Duration = Duration::from_secs(8 * 3600);
 const LARGEST_REQUEST: usize = 256 * 1024;
 /// How long requests under way may take after the server was told to stop.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
-/// The number of random bytes in a token that the program makes.
-const TOKEN_BYTES: usize = 32;
 
 /// A server that is bound to its address.
 pub struct McpHttpServer {
@@ -96,40 +91,5 @@ impl McpHttpServer {
             () = stopped => Ok(()),
             () = server.record_heads() => Ok(()),
         }
-    }
-}
-
-/// Returns the token in the file; one that is missing or was cut short by a kill is made anew.
-fn load_or_make_token(file: &std::path::Path) -> std::io::Result<Secret> {
-    match regular_file::read_to_string(file) {
-        Ok(text) if text.trim().len() == 2 * TOKEN_BYTES => return Ok(Secret::new(text.trim())),
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut bytes = [0; TOKEN_BYTES];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let token = hex(&bytes);
-    failpoint::around("client_token.write", || {
-        FileReplacement::new(file).replace_durably(format!("{token}\n").as_bytes())
-    })?;
-    Ok(Secret::new(token))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    #[test]
-    fn a_token_is_made_once_and_only_its_owner_reads_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("mcp.token");
-        let made = load_or_make_token(&file).unwrap();
-        assert_eq!(made.reveal().len(), 64);
-        assert!(load_or_make_token(&file).unwrap() == made);
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        std::fs::write(&file, "cut").unwrap();
-        assert!(load_or_make_token(&file).unwrap() != made);
     }
 }

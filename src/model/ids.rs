@@ -58,6 +58,14 @@ ulid_id!(
     /// The id of an item of the approval queue.
     ItemId
 );
+ulid_id!(
+    /// The id of a team: a task manager with its workers.
+    TeamId
+);
+ulid_id!(
+    /// The id of an agent of a team, derived from the team and the agent's place in it.
+    AgentId
+);
 
 impl ActionId {
     /// Returns the same id in the letters that a calendar allows in the id of an event.

@@ -28,6 +28,7 @@ pub mod run;
 pub mod secret;
 pub mod since;
 pub mod task;
+mod team;
 pub mod text_enum;
 mod unreadable_row;
 
@@ -48,7 +49,7 @@ pub use conversation::{
 };
 pub use facts::{Addressed, Facts, FactsKind, UrgencyOrigin};
 pub use fingerprint::{Fingerprint, FingerprintKind};
-pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
+pub use ids::{AccountId, ActionId, AgentId, ItemId, MailId, RunId, TaskId, TeamId, UserId};
 pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
@@ -78,5 +79,6 @@ pub use task::{
     ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow,
     TaskStatus,
 };
+pub use team::{AgentState, AgentType, TeamState, TodoItem, TodoStatus};
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

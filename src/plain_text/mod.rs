@@ -1,7 +1,8 @@
 //! The plain form of a text, in which words are compared: lower case, single spaces, straight quotes, umlauts as two
-//! letters; and words told apart by a hash each.
+//! letters; words told apart by a hash each; text broken to a width.
 
 pub mod word_hash;
+pub mod wrapping;
 
 /// Lower case, single spaces, straight quotes, and umlauts as two letters, so that every spelling of a German word is one.
 /// No letter gets longer or shorter: byte positions are those of [`normalise_spaces_and_quotes`].

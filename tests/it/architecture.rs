@@ -10,7 +10,8 @@ use std::{
 /// From the top to the bottom: a row may use only rows below it.
 const ROWS: &[&[&str]] = &[
     &["main"],
-    &["cli", "daemon", "mcp"],
+    &["cli", "daemon", "mcp", "web", "tui"],
+    &["wording"],
     &["app"],
     &["ingest", "graph", "nightly", "assistant", "team"],
     &["reading", "planner"],
@@ -28,6 +29,8 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ("memory", "store", "the vectors live beside the tasks"),
     ("clock", "model", "the time it tells is an Instant"),
     ("cli", "mcp", "`adjutant mcp` and `adjutant run` are the commands that serve clients"),
+    ("cli", "tui", "`adjutant team` opens the screen of a team"),
+    ("cli", "web", "`adjutant run` and `adjutant web` are the commands that serve the page and print links to it"),
     ("cli", "daemon", "`adjutant run` is the command that starts the loops and prints what they tell"),
 ];
 /// Everyone else receives their own section.

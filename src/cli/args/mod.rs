@@ -170,6 +170,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<MemoryCommand>,
     },
+    /// Print a new sign-in link to the web page of the running daemon
+    Web,
     /// Serve assistants and editors by the Model Context Protocol: on stdin and stdout, until they close it
     Mcp {
         /// Serve them over HTTP instead, at the address `http` of `[mcp]` in adjutant.toml, until Ctrl-C

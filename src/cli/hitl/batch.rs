@@ -2,8 +2,11 @@
 
 use std::io;
 
-use super::{super::printer::Printer, print_item, terminal::Terminal, wording::headline};
-use crate::app::{App, ItemDetail, is_approvable};
+use super::{super::printer::Printer, print_item, terminal::Terminal};
+use crate::{
+    app::{App, ItemDetail, is_approvable},
+    wording::item::headline,
+};
 
 /// The only answer that approves a batch. A whole word, so that no single key approves several items.
 pub(super) const YES: &str = "yes";

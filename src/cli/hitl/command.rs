@@ -13,7 +13,6 @@ use super::{
     },
     PAUSED_NOTICE, batch, editor, print_item, show_item,
     terminal::is_interactive,
-    wording::{headline, is_send},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -21,6 +20,7 @@ use crate::{
         ActionId, DecisionKind, ItemId, OutboxState,
         nightly::{CorrectionKind, CorrectionRow},
     },
+    wording::item::{headline, is_send},
 };
 
 /// Approves exactly what was seen: on a terminal the items are shown and the person is asked; a script gives the digest

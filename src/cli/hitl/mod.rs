@@ -9,9 +9,6 @@ mod meeting;
 mod page;
 mod respond;
 mod terminal;
-mod wording;
-
-pub(super) use self::wording::headline;
 
 pub(super) use editor::edit_text;
 pub(super) use terminal::{is_interactive, restore_terminal_on_exit};
@@ -26,6 +23,7 @@ use super::{
 use crate::{
     app::{App, ItemDetail},
     model::{DecisionKind, ItemId, ItemRow, OutboxState, RunRow},
+    wording::item::headline,
 };
 
 /// The longest remaining grace that the command waits for after the person has quit; a longer one is left to the next
@@ -101,7 +99,7 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     let left_behind = app.runs().count_left_behind().await?;
     let mut whats = Vec::new();
     for item in &items {
-        whats.push(wording::headline(&app.approvals().detail(&item.item_id.to_string()).await?));
+        whats.push(headline(&app.approvals().detail(&item.item_id.to_string()).await?));
     }
     let zone = app.config.me.time_zone;
     let now = app.clock.now();

@@ -9,13 +9,14 @@ use super::{
         printer::escape_and_truncate,
     },
     meeting::meeting_lines,
-    wording::{describe_expiry, describe_kind, describe_recipient},
 };
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_display,
     model::{Instant, ItemKind, ItemRow, ItemState, OutboxState, action::ComposedMessage},
+    plain_text::wrapping,
     source::CalendarEvent,
+    wording::item::{describe_expiry, describe_kind, describe_recipient},
 };
 
 /// The width of the labels in front of the fields.
@@ -224,6 +225,6 @@ pub(super) fn wrap(lines: &[PageLine], width: usize) -> Vec<PageLine> {
 }
 
 fn wrap_line(line: &PageLine, width: usize) -> Vec<PageLine> {
-    let rows = super::super::wrapping::wrap(&line.text, width, line.indent);
+    let rows = wrapping::wrap(&line.text, width, line.indent);
     rows.into_iter().map(|text| PageLine { text, ..line.clone() }).collect()
 }

@@ -350,6 +350,8 @@ impl TestHome {
             command.env_remove(name);
         }
         command.env("XDG_STATE_HOME", self.state());
+        // Only the tests of the page serve it, so that the others need no port.
+        command.env("ADJUTANT_WEB_ENABLED", "false");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

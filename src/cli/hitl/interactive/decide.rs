@@ -3,13 +3,14 @@
 use chrono_tz::Tz;
 
 use super::{
-    super::{batch, editor, wording::headline},
+    super::{batch, editor},
     ApprovalScreen, describe_ended_item,
 };
 use crate::{
     app::{DecisionInput, ItemDetail},
     cli::description::{describe_effect, format_date_time},
     model::{DecisionKind, ItemId, ItemKind, ItemState, OutboxState},
+    wording::item::headline,
 };
 
 impl ApprovalScreen<'_> {

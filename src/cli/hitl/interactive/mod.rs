@@ -17,11 +17,11 @@ use super::{
     super::{description::describe_effect, printer::Printer},
     page::{self, PageLine},
     terminal::{KeyPress, Terminal},
-    wording::headline,
 };
 use crate::{
     app::{App, ItemDetail},
     model::{DecisionKind, ItemId, ItemState, OutboxState, TaskId},
+    wording::item::headline,
 };
 
 /// One session of a person at the approval screen.

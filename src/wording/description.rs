@@ -1,4 +1,4 @@
-//! Times, effects and waits in words, the same in every command.
+//! Times, effects and waits in words, the same in every interface.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate};
 use chrono_tz::Tz;
 use regex::{Captures, Regex};
 
-use super::printer::escape_and_truncate;
+use super::escape_and_truncate;
 use crate::model::{Instant, OutboxRow, OutboxState, RunRow};
 
 /// A single time as a person reads it.
@@ -18,7 +18,7 @@ static STORED_TIME: LazyLock<Option<Regex>> =
 
 /// Returns what became of an effect, and never claims more than is known: a message of unknown outcome is not called
 /// sent.
-pub(super) fn describe_effect(row: &OutboxRow, zone: Tz) -> String {
+pub fn describe_effect(row: &OutboxRow, zone: Tz) -> String {
     let result = || escape_and_truncate(&localise_times(&row.result, zone), 200);
     let and = |words: &str| if row.result.is_empty() { words.to_owned() } else { format!("{words}: {}", result()) };
     match row.state {
@@ -44,34 +44,34 @@ pub(super) fn describe_effect(row: &OutboxRow, zone: Tz) -> String {
 }
 
 /// Returns what a run waits for; none when it does not wait any more.
-pub(super) fn describe_wait(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
+pub fn describe_wait(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
     let until = run.wait_until.filter(|until| *until > now)?;
     Some(format!("waits until {}: {}", format_clock_time(until, zone), escape_and_truncate(&run.waits_for, 160)))
 }
 
 /// Returns the local time of day.
-pub(super) fn format_clock_time(at: Instant, zone: Tz) -> String {
+pub fn format_clock_time(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%H:%M:%S").to_string()
 }
 
 /// Returns the local date and time, without the year.
-pub(super) fn format_date_time(at: Instant, zone: Tz) -> String {
+pub fn format_date_time(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%a %d %b, %H:%M").to_string()
 }
 
 /// Returns the local date and time with weekday and year, for a single time that may be far away.
-pub(super) fn format_moment(at: Instant, zone: Tz) -> String {
+pub fn format_moment(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format(MOMENT).to_string()
 }
 
 /// Returns the local date and time with the year, for lists that reach far back.
-pub(super) fn format_timestamp(at: Instant, zone: Tz) -> String {
+pub fn format_timestamp(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Returns a deadline as it is stored (a date, or a date and time with its offset) as a local date; anything else as it
 /// is.
-pub(super) fn format_deadline(stored: &str, zone: Tz) -> String {
+pub fn format_deadline(stored: &str, zone: Tz) -> String {
     if let Ok(at) = DateTime::parse_from_rfc3339(stored) {
         return at.with_timezone(&zone).format(MOMENT).to_string();
     }
@@ -82,7 +82,7 @@ pub(super) fn format_deadline(stored: &str, zone: Tz) -> String {
 }
 
 /// Returns a sentence with every stored time in it as local date and time.
-pub(super) fn localise_times(text: &str, zone: Tz) -> String {
+pub fn localise_times(text: &str, zone: Tz) -> String {
     let local = |found: &Captures<'_>| {
         let stored = found.get(0).map_or("", |found| found.as_str());
         let at = DateTime::parse_from_rfc3339(stored).ok();

@@ -1,16 +1,16 @@
-//! The wording of items and recipients, the same in every list and on the screen.
+//! The wording of items and recipients, the same in every interface.
 
 use chrono_tz::Tz;
 
+use super::{description::format_date_time, escape_and_truncate};
 use crate::{
     app::{ItemDetail, Recipient},
-    cli::{description::format_date_time, printer::escape_and_truncate},
     model::{Effect, Instant, ItemKind, ItemRow, OutboxRow, OutboxState},
     policy::recipient::Standing,
 };
 
 /// Returns what an item asks for, in a word or two.
-pub(super) fn describe_kind(detail: &ItemDetail) -> String {
+pub fn describe_kind(detail: &ItemDetail) -> String {
     match (detail.item.kind, &detail.action) {
         (ItemKind::Action, Some(row)) => row.action.tool.replace('_', " "),
         (ItemKind::FailedStep, Some(row)) if row.state == OutboxState::NeedsHuman => "in doubt".into(),
@@ -19,7 +19,7 @@ pub(super) fn describe_kind(detail: &ItemDetail) -> String {
 }
 
 /// Returns what a person must know about a recipient before an approval, and whether it is a warning.
-pub(super) fn describe_recipient(to: &Recipient) -> (String, bool) {
+pub fn describe_recipient(to: &Recipient) -> (String, bool) {
     if to.standing == Some(Standing::Own) {
         return ("you".into(), false);
     }
@@ -34,7 +34,7 @@ pub(super) fn describe_recipient(to: &Recipient) -> (String, bool) {
 }
 
 /// Returns one line for a list: recipients, subject and risk class.
-pub(in crate::cli) fn headline(detail: &ItemDetail) -> String {
+pub fn headline(detail: &ItemDetail) -> String {
     let Some(row) = &detail.action else { return escape_and_truncate(&detail.item.title, 120) };
     let Some(message) = row.action.effect.message() else {
         return format!("{} [{}]", escape_and_truncate(&detail.item.title, 120), row.class);
@@ -46,12 +46,12 @@ pub(in crate::cli) fn headline(detail: &ItemDetail) -> String {
 }
 
 /// Returns whether the effect is a message that leaves the mailbox.
-pub(super) fn is_send(row: &OutboxRow) -> bool {
+pub fn is_send(row: &OutboxRow) -> bool {
     matches!(row.action.effect, Effect::Send { .. })
 }
 
 /// Returns when the item expires if nobody decides.
-pub(super) fn describe_expiry(item: &ItemRow, now: Instant, zone: Tz) -> String {
+pub fn describe_expiry(item: &ItemRow, now: Instant, zone: Tz) -> String {
     item.expires_at.map_or_else(
         || "stays until you decide".to_owned(),
         |at| {

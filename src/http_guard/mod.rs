@@ -4,18 +4,21 @@
 //! name an address of this server as its host (a foreign name that was made to point here does not), must come from no
 //! other page, and must carry the token. The guard knows nothing of what it protects.
 
+mod token_file;
+
 use std::{io, net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
 };
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 
+pub use self::token_file::{load_or_make_token, make_token, random_bytes};
 use crate::model::Secret;
 
 /// Binds a listener. Refuses an address that other machines can reach.
@@ -30,9 +33,17 @@ pub async fn bind_to_loopback(address: SocketAddr) -> io::Result<TcpListener> {
 /// Checks every request before it reaches what is served.
 #[derive(Clone)]
 pub struct HttpGuard {
-    /// The values of the header `Host` that name this server.
-    hosts: Arc<[String]>,
+    hosts: OwnHosts,
     token_digest: [u8; 32],
+}
+
+/// The names of this server, and from where its requests may come.
+#[derive(Clone)]
+pub struct OwnHosts {
+    /// The values of the header `Host` that name this server.
+    own: Arc<[String]>,
+    /// The names under which a reverse proxy serves it with TLS.
+    behind_proxy: Arc<[String]>,
 }
 
 /// Why a request was refused.
@@ -49,9 +60,7 @@ pub enum RequestRefusal {
 impl HttpGuard {
     /// Returns the guard of a server that is bound to `address`, for whoever knows the token.
     pub fn new(address: SocketAddr, token: &Secret) -> Self {
-        let port = address.port();
-        let hosts = [address.to_string(), format!("localhost:{port}")];
-        Self { hosts: hosts.into(), token_digest: Sha256::digest(token.reveal()).into() }
+        Self { hosts: OwnHosts::new(address, &[]), token_digest: Sha256::digest(token.reveal()).into() }
     }
 
     /// Puts the guard before every route.
@@ -59,16 +68,41 @@ impl HttpGuard {
         routes.layer(middleware::from_fn_with_state(self, refuse_or_go_on))
     }
 
-    /// Checks where a request comes from: its host and, if a page sent it, the origin of that page.
-    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), RequestRefusal> {
+    /// Checks the bearer token of a request.
+    pub fn check_token(&self, headers: &HeaderMap) -> Result<(), RequestRefusal> {
+        let given = bearer_token(headers);
+        // Digests are compared, so that the time it takes says nothing about the token.
+        match given {
+            Some(token) if <[u8; 32]>::from(Sha256::digest(token)) == self.token_digest => Ok(()),
+            _ => Err(RequestRefusal::Token),
+        }
+    }
+}
+
+impl OwnHosts {
+    /// Returns the names of a server that is bound to `address`, and served by a proxy under other names.
+    pub fn new(address: SocketAddr, behind_proxy: &[String]) -> Self {
+        let port = address.port();
+        let own = [address.to_string(), format!("localhost:{port}")];
+        Self { own: own.into(), behind_proxy: behind_proxy.into() }
+    }
+
+    /// Checks where a request comes from: the host that it names, also in its request line, and the origin of the page
+    /// that sent it, if one did.
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RequestRefusal> {
+        // A request line may name a host too, and servers differ in which of the two they believe.
+        if uri.authority().is_some_and(|named| !self.is_own(named.as_str())) {
+            return Err(RequestRefusal::Host);
+        }
         let host = only_value(headers, &header::HOST).ok_or(RequestRefusal::Host)?;
-        if !self.is_own_host(host) {
+        if !self.is_own(host) {
             return Err(RequestRefusal::Host);
         }
         if !headers.contains_key(header::ORIGIN) {
             return Ok(());
         }
-        let origin = only_value(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+        let scheme = if self.is_behind_proxy(host) { "https://" } else { "http://" };
+        let origin = only_value(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix(scheme));
         // Another port of this machine is another page, so the origin must be the very host of the request.
         match origin {
             Some(origin) if origin.eq_ignore_ascii_case(host) => Ok(()),
@@ -76,24 +110,24 @@ impl HttpGuard {
         }
     }
 
-    /// Checks the bearer token of a request.
-    pub fn check_token(&self, headers: &HeaderMap) -> Result<(), RequestRefusal> {
-        let given = only_value(headers, &header::AUTHORIZATION).and_then(|value| value.split_once(' '));
-        let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-        // Digests are compared, so that the time it takes says nothing about the token.
-        match given {
-            Some(token) if <[u8; 32]>::from(Sha256::digest(token)) == self.token_digest => Ok(()),
-            _ => Err(RequestRefusal::Token),
-        }
+    /// Returns whether the host is one that a proxy serves with TLS.
+    pub fn is_behind_proxy(&self, host: &str) -> bool {
+        self.behind_proxy.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    fn is_own_host(&self, host: &str) -> bool {
-        self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+    fn is_own(&self, host: &str) -> bool {
+        self.own.iter().any(|own| own.eq_ignore_ascii_case(host)) || self.is_behind_proxy(host)
     }
 }
 
+/// Returns the token of a request that carries one.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = only_value(headers, &header::AUTHORIZATION)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
 /// Returns the value of a header that stands exactly once.
-fn only_value<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
+pub fn only_value<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(only), None) => only.to_str().ok(),
@@ -102,9 +136,7 @@ fn only_value<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&
 }
 
 async fn refuse_or_go_on(State(guard): State<HttpGuard>, request: Request, next: Next) -> Response {
-    // A request line may name a host too, and servers differ in which of the two they believe.
-    let named = request.uri().authority().is_none_or(|named| guard.is_own_host(named.as_str()));
-    let origin = if named { guard.check_origin(request.headers()) } else { Err(RequestRefusal::Host) };
+    let origin = guard.hosts.check(request.uri(), request.headers());
     match origin.and_then(|()| guard.check_token(request.headers())) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
@@ -112,7 +144,8 @@ async fn refuse_or_go_on(State(guard): State<HttpGuard>, request: Request, next:
 }
 
 impl RequestRefusal {
-    fn into_response(self) -> Response {
+    /// Returns the answer to the refused request.
+    pub fn into_response(self) -> Response {
         let text = format!("{self}\n");
         match self {
             Self::Host => (StatusCode::MISDIRECTED_REQUEST, text).into_response(),
@@ -134,7 +167,7 @@ mod tests {
         for (name, value) in headers {
             map.append(header::HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
         }
-        guard.check_origin(&map).and_then(|()| guard.check_token(&map))
+        guard.hosts.check(&Uri::from_static("/mcp"), &map).and_then(|()| guard.check_token(&map))
     }
 
     #[test]

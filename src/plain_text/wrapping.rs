@@ -8,7 +8,7 @@ const LEAST_WIDTH: usize = 2;
 const LABEL_ENDS_BY: usize = 16;
 
 /// Breaks one line into rows. All rows but the first begin with `indent` blanks; no row is wider than `width`.
-pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let width = width.max(LEAST_WIDTH);
     let indent = " ".repeat(indent.min(width / 2));
     let mut rows = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
 
 /// Returns where the further rows of a line begin: under the text behind a label ("  deadline   Fri …"), or else under
 /// the beginning of the line.
-pub(super) fn hanging_indent(line: &str) -> usize {
+pub fn hanging_indent(line: &str) -> usize {
     let start = line.len() - line.trim_start().len();
     let rest = line.get(start..).unwrap_or_default();
     let Some(gap) = rest.find("  ") else { return start };

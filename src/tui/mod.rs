@@ -1,0 +1,17 @@
+//! The terminal screen of a team: what its agents do, and what a person says to them.
+//!
+//! [`Screen`] is a pure state machine: events of the team, keys and the time go in, what to send to the team comes out,
+//! and it can be drawn at any moment. Only [`run`] touches the terminal. What agents and mails say is shown with whatever
+//! would act on a terminal written out; right-to-left text is left in its order, which the terminal arranges.
+
+mod draft;
+mod layout;
+mod pane;
+mod render;
+mod screen;
+mod side;
+mod terminal;
+mod theme;
+
+pub use screen::{Command, Screen};
+pub use terminal::{Ending, run};

@@ -1,0 +1,15 @@
+//! What every page is made of: the visit it answers, the layout around it, forms that carry their proofs, notes about
+//! what was done, and text from outside made safe.
+
+mod failure;
+mod layout;
+mod note;
+mod text;
+mod visit;
+
+pub(super) use self::{
+    failure::{Answer, Failure},
+    note::{Note, Notes},
+    text::{shown, shown_lines, shown_short},
+    visit::{Change, Visit, see_other},
+};
