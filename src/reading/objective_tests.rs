@@ -133,7 +133,7 @@ fn what_a_note_keeps_is_nothing_to_do() {
             "call the garage\nPIN of the gate: 2207\nbuy paint",
             &["reminder: Call the garage", "reminder: Buy paint"] as &[_],
         ),
-        ("boiler man: 01632 960 121\npaint was \"Oyster Shell 3\"\nshoe size Sam: 12", &["sent"]),
+        ("boiler man: 01632 960 121\npaint was \"Oyster Shell 3\"\nlocker: 7719b", &["sent"]),
         (
             "Kündigung per Einschreiben zur Post\nGeschenk für Hannes – Gutschein?\nReifen wechseln",
             &[

@@ -27,6 +27,9 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
     lean: f64,
 ) -> Vec<&'p ScoredSentence<'a>> {
     let asking = find_asking_sentences(annotated, lean);
+    if let [only] = asking.as_slice() {
+        return vec![only];
+    }
     let requests: Vec<RequestSentence<'p, 'a>> =
         asking.iter().map(|scored| RequestSentence::new(scored, annotated)).collect();
     let company = Company::of(&requests);
@@ -61,8 +64,10 @@ pub(in crate::reading) fn find_distinct_requests<'p, 'a>(
         }
     }
     // What could only be quoted whole stands back behind what can be said in a sentence.
-    if chosen.iter().any(|request| request.clause_kind != ClauseKind::Whole) {
-        chosen.retain(|request| request.clause_kind != ClauseKind::Whole || request.asks_to_meet());
+    let has_wording = chosen.iter().any(|request| request.clause_kind != ClauseKind::Whole);
+    let has_answer = chosen.iter().any(|request| matches!(request.clause_kind, ClauseKind::Tell | ClauseKind::Answer));
+    if has_wording {
+        chosen.retain(|request| request.clause_kind != ClauseKind::Whole || (request.asks_to_meet() && !has_answer));
     }
     drop_empty_requests(annotated, &mut chosen);
     let is_chosen = |scored: &&ScoredSentence<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
@@ -289,7 +294,7 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             (has_act && self.is_empty() && !proposes, -1.5),
             (has_act && self.clause_kind == ClauseKind::Answer && !proposes, -1.0),
             // A statement says less than a request in so many words.
-            (company.wordings > 0 && self.is_statement(), -2.0),
+            (company.wordings > 0 && self.is_statement(), if self.scored.has(Feature::Needs) { -1.0 } else { -2.0 }),
             (company.wordings > 0 && self.is_statement() && self.points_at_matter(), -1.0),
             // What happens otherwise, and what opens a list, say less than what is wanted.
             (company.count > 1 && self.is_statement() && self.tells_of_harm(), -1.5),
@@ -321,12 +326,17 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
         let points_at_other =
             self.points_back || (other.points_back && (self.is_just_before(other) || other.is_just_before(self)));
         let is_repeated = !is_listed && (self.verb == other.verb || points_at_other);
-        let is_act = !self.is_confirmation
+        // "Kindly confirm whether you want original papers" says enough to stand alone.
+        let is_full = self.clause_kind == ClauseKind::Act && self.words.len() >= FULL_CONFIRMATION;
+        let is_act = (!self.is_confirmation || is_full)
             && !matches!(self.clause_kind, ClauseKind::Tell | ClauseKind::Answer)
             && (is_listed || !self.is_statement());
         !both_meet && !is_repeated && is_act && self.words.len() >= 2 && shared * 5 < few * 2
     }
 }
+
+/// A confirmation with so many words of its own is a request beside others.
+const FULL_CONFIRMATION: usize = 4;
 
 /// A sentence with so many words beside its request may name what "it" is.
 const OWN_WORDS: usize = 7;

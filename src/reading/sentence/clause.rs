@@ -148,17 +148,16 @@ fn find_hebrew_duty(scored: &ScoredSentence<'_>, tidy: &str) -> Option<usize> {
         return None;
     }
     let lexicon = Lexicon::of(Language::Hebrew);
-    let ends = tidy.match_indices(" ל").map(|(at, _)| at);
-    ends.filter(|at| {
+    let mut ends = tidy.match_indices(" ל").map(|(at, _)| at);
+    let is_infinitive = |at: &usize| {
         let (head, tail) = tidy.split_at_checked(*at).unwrap_or_default();
         let verb = words(tail).next().unwrap_or_default();
         let is_duty = |duty: &String| head == duty.as_str() || head.ends_with(&format!(" {duty}"));
         verb.chars().count() >= SHORTEST_INFINITIVE
             && lexicon.is_verb(verb)
             && lexicon.words(WordList::Duties).iter().any(is_duty)
-    })
-    .map(|at| at + 1)
-    .next()
+    };
+    ends.find(is_infinitive).map(|at| at + 1)
 }
 
 /// What the phrase of a wish asks for; none when nothing hangs on it.
@@ -212,7 +211,7 @@ fn read_wish(hit: &PhraseMatch, plain: &str, tidy: &str) -> Option<Wish> {
             (lexicon.is_verb(next) && !asks_state()).then(|| wish(ClauseKind::Act, hit.end))?
         }
         // "Please note that …" tells.
-        Feature::Please if after.starts_with(" note ") || after.starts_with(" be a") => None,
+        Feature::Please if [" note ", " be a", " find "].iter().any(|told| after.starts_with(told)) => None,
         // "No slides please, …" closes a wish, and opens none.
         Feature::Please => {
             let rest = tidy.get(hit.end..)?;

@@ -4,6 +4,7 @@
 //! (`forced_task`) or wrote the mail (`own_mail`).
 
 pub(super) mod asked;
+mod english_act;
 pub(super) mod facts;
 pub(super) mod forced_task;
 mod meeting_times;

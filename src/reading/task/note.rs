@@ -79,8 +79,7 @@ fn find_after(scored: &ScoredSentence<'_>, feature: Feature, said: &str) -> Opti
 fn is_fact(point: &str) -> bool {
     /// A longer head before a colon is a sentence.
     const LONGEST_HEAD: usize = 5;
-    /// So many digits are a number to be kept.
-    const DIGITS_OF_NUMBER: usize = 4;
+    const DIGITS_OF_PHONE: usize = 7;
     const TELLS: &[&str] = &["was", "were", "is", "war", "ist", "steht", "liegt", "היה", "הייתה"];
     let scored = split_sentences(point).into_iter().next().map(|sentence| score_sentence(sentence, &[]));
     let Some(scored) = scored else { return true };
@@ -94,9 +93,17 @@ fn is_fact(point: &str) -> bool {
     if !tells_early && (has_verb || scored.has_request_words() || point.ends_with('?')) {
         return false;
     }
-    let head = point.split_once(": ").map(|(head, _)| words(head).count());
+    let named = point.split_once(": ").filter(|(head, _)| words(head).count() <= LONGEST_HEAD);
+    let is_kept = |(_, value): (&str, &str)| words(value).any(is_code);
     let digits = point.chars().filter(char::is_ascii_digit).count();
-    head.is_some_and(|head| head <= LONGEST_HEAD) || scored.sentence.words().any(tells) || digits >= DIGITS_OF_NUMBER
+    scored.sentence.words().any(tells) || named.is_some_and(is_kept) || digits >= DIGITS_OF_PHONE
+}
+
+/// "2207", "kestrel99", "84x32": nothing that one counts or buys.
+fn is_code(word: &str) -> bool {
+    const DIGITS_OF_CODE: usize = 4;
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    digits >= DIGITS_OF_CODE || (digits > 0 && word.chars().any(char::is_alphabetic))
 }
 
 fn read_point(point: &str, annotated: &AnnotatedMail<'_>) -> Note {

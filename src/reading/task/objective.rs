@@ -11,9 +11,10 @@ use crate::reading::{
         text::{normalise, words},
     },
     task::{
+        english_act::strip_department,
         money::Money,
         shorten::{drop_reasons, shorten},
-        third_person::{name_writer, names},
+        third_person::name_writer,
         topic::{LEAST_SUBJECT_CHARS, points_at_matter, shorten_subject, speaks_of},
         wording::{Template, Wording},
     },
@@ -64,6 +65,8 @@ impl ObjectiveWriter<'_> {
             ClauseKind::Give | ClauseKind::Tell if self.language == Language::Hebrew => self.quote_whole(clause),
             ClauseKind::Give => self.fill(Template::Give, &name_writer(text, self.person, self.language, true)),
             ClauseKind::Tell if clause.is_only_time() => self.fill(Template::Reply, text),
+            // "If you like it, let me know and I'll get you one": what is to be told stands before.
+            ClauseKind::Tell if text.starts_with("and ") => self.quote_whole(clause),
             ClauseKind::Tell => {
                 let told = name_writer(text, self.person, self.language, true);
                 self.fill(Template::Tell, &replace_if_with_whether(&told))
@@ -173,48 +176,6 @@ impl ObjectiveWriter<'_> {
         let around = wording.fill(Template::Unread, &[("language", name)]).chars().count();
         let about = shorten(about, MAX_OBJECTIVE_CHARS.saturating_sub(around), language);
         wording.fill(Template::Unread, &[("text", &about), ("language", name)])
-    }
-
-    /// "send me X by Friday" is "send X to Dana by Friday".
-    fn rewrite_handover(self, text: &str) -> Option<String> {
-        const HAND_OVER: &[&str] =
-            &["send", "give", "email", "e-mail", "forward", "bring", "mail", "pass", "show", "fax", "resend"];
-        let (verb, rest) = text.split_once(' ')?;
-        let rest = rest.strip_prefix("me ").or_else(|| rest.strip_prefix("us "))?;
-        let thing =
-            words(rest).next().is_some_and(|word| !matches!(word, "a" | "know" | "if" | "when" | "by" | "on" | "at"));
-        let call = rest.starts_with("a call") || rest.starts_with("a ring");
-        let hands = HAND_OVER.contains(&verb.to_ascii_lowercase().as_str());
-        // What is long, or a list, is better named behind whom it is for.
-        let is_short = words(rest).count() <= 12 && !rest.contains(", ");
-        (hands && !call && is_short && (thing || rest.starts_with("a "))).then(|| {
-            let rest = name_writer(rest, self.person, self.language, true);
-            put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", self.person))
-        })
-    }
-
-    /// "call 502-212-4908" says whom.
-    fn rewrite_call(self, text: &str) -> Option<String> {
-        const CALL: &[&str] = &["call", "phone", "ring", "telephone", "dial"];
-        let (verb, rest) = text.split_once(' ')?;
-        let number = rest.strip_prefix("at ").or_else(|| rest.strip_prefix("on ")).unwrap_or(rest);
-        let is_number = number.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '('));
-        let calls = CALL.contains(&verb.to_ascii_lowercase().as_str());
-        (calls && is_number && !names(rest, self.person)).then(|| {
-            let number = name_writer(number, self.person, self.language, true);
-            format!("{verb} {} at {number}", self.person)
-        })
-    }
-
-    /// "pay £118 by Monday" says to whom.
-    fn rewrite_payment(self, text: &str) -> Option<String> {
-        let (verb, rest) = text.split_once(' ')?;
-        let is_sum = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '€' | '$' | '£' | '₪'));
-        let is_open = !format!(" {rest} ").contains(" to ") && !names(rest, self.person);
-        (verb.eq_ignore_ascii_case("pay") && is_sum && is_open).then(|| {
-            let rest = name_writer(rest, self.person, self.language, true);
-            put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", strip_department(self.person)))
-        })
     }
 
     pub(super) fn write_meeting(self, plain: &str, duration: Option<&str>) -> String {
@@ -336,39 +297,6 @@ fn capitalise(said: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// Where the thing ends and when, why or how begins.
-fn put_before_adverbial(text: &str, inserted: &str) -> String {
-    const STARTS: &[&str] = &[
-        " by ",
-        " before ",
-        " until ",
-        " no later ",
-        " today",
-        " tomorrow",
-        " tonight",
-        " this week",
-        " this afternoon",
-        " next ",
-        " on ",
-        " at ",
-        " asap",
-        " as soon ",
-        " so ",
-        " because ",
-        " if ",
-        " when ",
-        " once ",
-        ", ",
-        "; ",
-        " and ",
-        " - ",
-        " first thing",
-    ];
-    let at = STARTS.iter().filter_map(|start| text.find(start)).min().unwrap_or(text.len());
-    let (head, tail) = text.split_at_checked(at).unwrap_or((text, ""));
-    format!("{head} {inserted}{tail}")
-}
-
 /// "30m" is "30-min", "1h" is "1-hour".
 fn format_length(wording: &Wording, length: &str) -> String {
     match (length.strip_suffix('m'), length.strip_suffix('h')) {
@@ -376,17 +304,6 @@ fn format_length(wording: &Wording, length: &str) -> String {
         (_, Some(hours)) => wording.fill(Template::Hours, &[("count", hours)]),
         _ => length.to_owned(),
     }
-}
-
-/// "Acme Billing" is paid as "Acme".
-fn strip_department(person: &str) -> &str {
-    let departments = [Language::English, Language::German].map(|it| Lexicon::of(it).words(WordList::Departments));
-    let stripped = departments.into_iter().flatten().find_map(|department| {
-        let at = person.len().checked_sub(department.len())?;
-        let (name, last) = person.split_at_checked(at)?;
-        (normalise(last) == *department).then(|| name.strip_suffix(' ')).flatten()
-    });
-    stripped.unwrap_or(person)
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub(in crate::reading) fn plan_task(
                 let plain = format!("{} {described}", scored.sentence.normalised);
                 let objective = writer.write_meeting(&plain, task.meeting_duration.as_deref());
                 // Without a subject the sentence says what is to be talked about.
-                if lacks_subject && !annotated.is_one_sentence() {
+                if lacks_subject && !annotated.is_one_sentence() && clause.whole.chars().count() <= LONGEST_TOPIC {
                     referent = None;
                     append_referent(&objective, &clause.whole, writer.language)
                 } else {
@@ -97,6 +97,9 @@ pub(in crate::reading) fn plan_task(
     set_due_date_and_steps(&mut task, due, mail);
     task
 }
+
+/// A longer sentence names no topic of a meeting.
+const LONGEST_TOPIC: usize = 100;
 
 /// Whether an answer is all that is asked for. A question that asks to bring or to pay wants more.
 fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) -> bool {

@@ -24,6 +24,8 @@ const LEAST_CONTENT_WORDS: usize = 2;
 const NEARBY: usize = 4;
 /// More words of its own make a sentence no better as a name of the matter.
 const ENOUGH_WORDS: usize = 8;
+/// What a pronoun at the beginning takes from the worth of a sentence, in words.
+const VAGUE: f64 = 2.0;
 /// A longer act names its matter itself.
 const MOST_POINTING_WORDS: usize = 7;
 /// Fewer characters of it name nothing.
@@ -114,13 +116,16 @@ fn find_best_name(before: &[ScoredSentence<'_>]) -> Option<String> {
         let text = name_of_matter(other);
         let own = content_words(&text).len();
         let is_name = !other.is_for_program && !is_courtesy && own >= LEAST_CONTENT_WORDS;
-        let first = words(&other.sentence.normalised).next().unwrap_or_default();
-        let is_pronoun =
-            matches!(first, "he" | "she" | "they" | "it" | "this" | "that" | "these" | "er" | "es" | "das");
-        let worth = own.min(ENOUGH_WORDS) as f64 - if is_pronoun { 2.0 } else { 0.0 } - distance as f64;
+        let vague = if begins_with_pronoun(&other.sentence.normalised) { VAGUE } else { 0.0 };
+        let worth = own.min(ENOUGH_WORDS) as f64 - vague - distance as f64;
         is_name.then_some((worth, text))
     });
     candidates.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, text)| text)
+}
+
+fn begins_with_pronoun(text: &str) -> bool {
+    let first = words(text).next().unwrap_or_default().to_ascii_lowercase();
+    matches!(first.as_str(), "he" | "she" | "they" | "it" | "this" | "that" | "these" | "er" | "es" | "das")
 }
 
 /// How something is handed over, before its name.
@@ -146,10 +151,8 @@ fn name_of_matter(scored: &ScoredSentence<'_>) -> String {
     let rest = rest.unwrap_or_else(|| strip_salutation(&tidy));
     // "It was great, but the printer is slow": what is the matter stands behind.
     let turn = rest.find(" but ").and_then(|at| rest.get(at + " but ".len()..));
-    let rest = turn
-        .filter(|turn| content_words(turn).len() > LEAST_CONTENT_WORDS)
-        .unwrap_or(rest)
-        .trim_start_matches([' ', ',', ':', '-']);
+    let names = |turn: &&str| content_words(turn).len() > LEAST_CONTENT_WORDS && !begins_with_pronoun(turn);
+    let rest = turn.filter(names).unwrap_or(rest).trim_start_matches([' ', ',', ':', '-']);
     let lower = rest.to_ascii_lowercase();
     let handed = HANDED.iter().find(|handed| lower.starts_with(*handed)).map_or(0, |handed| handed.len());
     rest.get(handed..).unwrap_or(rest).to_owned()
