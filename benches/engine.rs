@@ -23,7 +23,7 @@ use adjutant::{
     store::{Store, Write},
 };
 use anyhow::{Context as _, anyhow, ensure};
-use kit::{Goal, Table, best, median};
+use kit::{Goal, Table, best, disk, median};
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -36,8 +36,6 @@ const ROUNDS: usize = 9;
 const MANY: usize = 64;
 const RUNS_ALONE: usize = 120;
 const RUNS_OF_MANY: usize = 40 * MANY;
-/// Commits for measuring the raw commit rate of the disk.
-const COMMITS: usize = 600;
 
 const OPEN: &str = "INSERT INTO run (run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
                     created_at, updated_at) VALUES (?1, 'bench', 'me', 'task', NULL, NULL, NULL, NULL, NULL, ?2, 'running', '', 'prioritise', 0, ?3, ?3) \
@@ -50,7 +48,7 @@ const CHECKPOINT: &str = "INSERT INTO checkpoint (run_id, seq, node, move, next_
 fn main() -> anyhow::Result<()> {
     let folder = kit::folder()?;
     let mut table = Table::new("(a) engine, five nodes, 6 KB state")?;
-    table.value("raw FULL commits", raw_commits(folder.path())?, "commits/s", Goal::None)?;
+    table.value("raw FULL commits", disk::raw_commits(folder.path())?, "commits/s", Goal::None)?;
     // With a name as argument, only that comparison runs: for a profiler.
     let wanted =
         |name: &str| !["alone", "many"].iter().any(|other| *other != name && std::env::args().any(|arg| arg == *other));
@@ -266,7 +264,12 @@ impl Bare {
             let status = if next.is_some() { "running" } else { "done" };
             steps.push((node.as_str(), mv, changes, next.map(|node| node.as_str()), status));
         }
-        Ok(Self { connection: connect(path)?, path: path.to_owned(), state: serde_json::to_string(&state())?, steps })
+        Ok(Self {
+            connection: disk::connect(path)?,
+            path: path.to_owned(),
+            state: serde_json::to_string(&state())?,
+            steps,
+        })
     }
 
     /// Writes all checkpoints of the runs. Each commit advances `in_flight` of them.
@@ -308,31 +311,6 @@ impl Bare {
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         Ok(())
     }
-}
-
-/// Opens a connection with the settings of the store's writer.
-fn connect(path: &Path) -> anyhow::Result<Connection> {
-    let connection = Connection::open(path)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
-    )?;
-    Ok(connection)
-}
-
-/// Returns how many single-row commits per second the disk allows.
-fn raw_commits(folder: &Path) -> anyhow::Result<f64> {
-    let path = folder.join("raw.db");
-    drop(Store::open(&path, &path.with_extension("backups"))?);
-    let connection = connect(&path)?;
-    let watch = Stopwatch::now();
-    for nth in 0..COMMITS {
-        connection
-            .prepare_cached("INSERT INTO setting (name, value) VALUES ('n', ?1) ON CONFLICT DO UPDATE SET value = ?1")?
-            .execute([nth.to_string()])?;
-    }
-    Ok(COMMITS as f64 / watch.elapsed().as_secs_f64())
 }
 
 /// Returns a summary of what a side has stored, without times.

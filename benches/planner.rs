@@ -11,10 +11,10 @@ use adjutant::{
     planner::{PlannerRequest, detect_complexity, plan_text::parse_plan},
 };
 use anyhow::ensure;
-use kit::{Goal, Table, desk};
+use kit::{Goal, Table, cpu, desk, disk};
 
 const ROUNDS: u32 = 2_000;
-const PLANS: usize = 5;
+const PLANS: usize = 15;
 const STEPS: usize = 30;
 
 fn main() -> anyhow::Result<()> {
@@ -36,8 +36,18 @@ fn main() -> anyhow::Result<()> {
     ensure!(parse_plan(&plan).is_ok(), "the plan of the benchmark is none");
     let parsing = per_call(|| drop(black_box(parse_plan(black_box(&plan)))));
     table.value("reading a plan of 4 KB", parsing * 1e6, "µs", Goal::AtMost(100.0))?;
-    let step = dispatch()?;
-    table.value("a step beside its tool, of 30 at once", step * 1e3, "ms", Goal::AtMost(1.0))?;
+    let folder = kit::folder()?;
+    let commit = disk::raw_commits(folder.path())?.recip();
+    table.value("a commit of one row to this disk", commit * 1e3, "ms", Goal::None)?;
+    for (parallel, name, goal) in [
+        (None, "a step beside its tool, by commits", Goal::AtMost(1.0)),
+        (Some(STEPS), "a step of 30 at once, by commits", Goal::None),
+    ] {
+        let step = dispatch(parallel)?;
+        table.ratio(name, step.elapsed * 1e3, "ms", step.elapsed / commit, Goal::None)?;
+        table.value("the same, less one commit", (step.elapsed - commit) * 1e3, "ms", goal)?;
+        table.value("its CPU time", step.cpu * 1e3, "ms", goal)?;
+    }
     table.end()
 }
 
@@ -67,14 +77,20 @@ fn plan_of(bytes: usize) -> String {
     plan + "---PLAN-END---\n"
 }
 
-/// Returns the seconds that a step takes whose tool does next to nothing: its run, its checkpoint and its place in the
-/// plan.
-fn dispatch() -> anyhow::Result<f64> {
+/// The seconds that a step takes whose tool does next to nothing: its run, its checkpoint and its place in the plan. Its
+/// checkpoint is durable before the next step of the plan sees it, so one commit to the disk is in it.
+struct StepCost {
+    elapsed: f64,
+    cpu: f64,
+}
+
+/// `parallel` is how many steps go on side by side, if it is not the default.
+fn dispatch(parallel: Option<usize>) -> anyhow::Result<StepCost> {
     let folder = kit::folder()?;
     App::init_home(folder.path())?;
     let home = Home::at(folder.path().to_owned());
     let mut config = Config { state_folder: Some(folder.path().join("state")), ..Config::load(&home)? };
-    config.planner.max_parallel_steps = STEPS;
+    config.planner.max_parallel_steps = parallel.unwrap_or(config.planner.max_parallel_steps);
     config.planner.deduplication_window = chrono::Duration::zero();
     let runtime = kit::runtime()?;
     runtime.block_on(async {
@@ -83,19 +99,20 @@ fn dispatch() -> anyhow::Result<f64> {
         let worker = app.worker().start().await?.map_err(anyhow::Error::from)?;
         let request: String =
             (1..=STEPS).map(|nth| format!("{nth}. list the invoices of last month, part {nth}\n")).collect();
-        let mut times = Vec::new();
+        let (mut times, mut busy) = (Vec::new(), Vec::new());
         for _ in 0..PLANS {
             let prepared = app.plans().prepare(&request, None).await?;
             let task_id = app.plans().open(prepared).await?;
-            let watch = Stopwatch::now();
+            let (watch, before) = (Stopwatch::now(), cpu::process()?);
             worker.engine.resume_unfinished_runs().await?;
             worker.engine.wait_until_idle().await;
             times.push(watch.elapsed().as_secs_f64() / STEPS as f64);
+            busy.push((cpu::process()? - before).as_secs_f64() / STEPS as f64);
             let (plan, ..) = app.plans().progress(task_id).await?;
             let done = plan.steps.iter().filter(|step| step.result.is_some()).count();
             ensure!(done == STEPS, "{done} of {STEPS} steps are done");
         }
         worker.stop().await;
-        Ok(kit::median(&times))
+        Ok(StepCost { elapsed: kit::median(&times), cpu: kit::median(&busy) })
     })
 }

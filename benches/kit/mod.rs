@@ -4,6 +4,7 @@
 
 pub(crate) mod cpu;
 pub(crate) mod desk;
+pub(crate) mod disk;
 pub(crate) mod mails;
 
 use std::io::{self, Write as _};

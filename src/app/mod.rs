@@ -51,6 +51,7 @@ use crate::{
     config::{Config, Home},
     memory::Memory,
     model::{Actor, ClientName, UserId},
+    rules::ParsedRulesCache,
     store::Store,
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
@@ -78,6 +79,7 @@ pub struct App {
     open_files: OpenFiles,
     /// Held while the nightly job runs, so that the schedule and a request do not run it at once.
     nightly_lock: Arc<tokio::sync::Mutex<()>>,
+    parsed_rules: Arc<ParsedRulesCache>,
 }
 
 impl App {
@@ -97,6 +99,7 @@ impl App {
             witness: Witness::for_home(None, ""),
             open_files,
             nightly_lock: Arc::default(),
+            parsed_rules: Arc::default(),
         };
         app.accounts().sync_configured().await?;
         app.attach_witness().await?;

@@ -54,20 +54,63 @@ pub fn title_words(title: &str) -> Vec<String> {
     tokenise(title).split(' ').filter(|word| !word.is_empty() && !is_trigram(word)).map(str::to_owned).collect()
 }
 
-/// Returns how the query names the title; none when it does not. Both are in the form of [`title_key`].
-pub fn match_title(query: &str, title: &str) -> Option<TitleMatch> {
-    if query.is_empty() {
-        return None;
+/// What a person says of a title, prepared for being compared with many titles.
+#[derive(Debug)]
+pub struct TitleQuery {
+    key: String,
+    /// Its words, each with the word that is left without a Hebrew prefix.
+    words: Vec<(String, Option<String>)>,
+}
+
+impl TitleQuery {
+    pub fn new(query: &str) -> Self {
+        let key = title_key(query);
+        let words = super::query_words(&key);
+        let stems = words.iter().map(|word| without_prefix(word)).collect::<Vec<_>>();
+        Self { words: words.into_iter().zip(stems).collect(), key }
     }
-    if query == title {
-        return Some(TitleMatch::Exact);
+
+    /// Returns the form in which the query is compared.
+    pub fn key(&self) -> &str {
+        &self.key
     }
-    if contains_at_word(title, query) || contains_all_words(query, title) {
-        return Some(TitleMatch::Contains);
+
+    /// Returns how the query names the title, which is in the form of [`title_key`]; none when it does not.
+    pub fn match_title(&self, title: &str) -> Option<TitleMatch> {
+        if self.key.is_empty() {
+            return None;
+        }
+        if self.key == title {
+            return Some(TitleMatch::Exact);
+        }
+        let there = title_words(title);
+        if contains_at_word(title, &self.key) || self.has_all_words_in(&there) {
+            return Some(TitleMatch::Contains);
+        }
+        let share = similarity_above(&self.key, title, LEAST_SIMILARITY);
+        share.or_else(|| self.word_similarity(&there)).map(TitleMatch::Similar)
     }
-    let share = similarity(query, title);
-    let share = if share > LEAST_SIMILARITY { Some(share) } else { word_similarity(query, title) };
-    share.map(TitleMatch::Similar)
+
+    /// Returns whether every word of the query is one of these words, or the beginning of one.
+    fn has_all_words_in(&self, there: &[String]) -> bool {
+        let is_there = |word: &String| {
+            let is_part = word.chars().count() >= SHORTEST_WORD_PART;
+            there.iter().any(|known| known == word || (is_part && known.starts_with(word.as_str())))
+        };
+        let is_named = |(word, stem): &(String, Option<String>)| is_there(word) || stem.as_ref().is_some_and(is_there);
+        !self.words.is_empty() && self.words.iter().all(is_named)
+    }
+
+    /// Returns the average similarity of the query's words to their nearest ones of these; none when one of them is near
+    /// to no word.
+    fn word_similarity(&self, there: &[String]) -> Option<f64> {
+        let nearest = |(word, _): &(String, Option<String>)| {
+            let shares = there.iter().filter_map(|known| similarity_above(word, known, LEAST_WORD_SIMILARITY));
+            shares.max_by(f64::total_cmp)
+        };
+        let shares: Vec<f64> = self.words.iter().map(nearest).collect::<Option<_>>()?;
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
 }
 
 /// Returns whether the title contains the query, from the beginning of a word on.
@@ -81,39 +124,21 @@ fn contains_at_word(title: &str, query: &str) -> bool {
     })
 }
 
-/// Returns whether every word of the query is one of the title, or the beginning of one.
-fn contains_all_words(query: &str, title: &str) -> bool {
-    let (wanted, there) = (super::query_words(query), title_words(title));
-    let is_there = |word: &String| {
-        let is_part = word.chars().count() >= SHORTEST_WORD_PART;
-        there.iter().any(|known| known == word || (is_part && known.starts_with(word.as_str())))
-    };
-    !wanted.is_empty() && wanted.iter().all(|word| is_there(word) || without_prefix(word).is_some_and(|w| is_there(&w)))
-}
-
 /// Returns a Hebrew word without the letter that is written together with it: "הדוח" is "the report".
 fn without_prefix(word: &str) -> Option<String> {
     title_words(word).into_iter().nth(1)
 }
 
-/// Returns the average similarity of the query's words to their nearest words in the title; none when one of them is
-/// near to no word.
-fn word_similarity(query: &str, title: &str) -> Option<f64> {
-    let (wanted, there) = (super::query_words(query), title_words(title));
-    let nearest = |word: &String| {
-        let shares = there.iter().map(|known| similarity(word, known));
-        shares.max_by(f64::total_cmp).filter(|share| *share >= LEAST_WORD_SIMILARITY)
-    };
-    let shares: Vec<f64> = wanted.iter().map(nearest).collect::<Option<_>>()?;
-    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
-}
-
-/// Returns the share of letters that are equal: 1 less the edit distance by the length of the longer text.
-pub fn similarity(one: &str, other: &str) -> f64 {
+/// Returns the share of letters that are equal, 1 less the edit distance by the length of the longer text, if it is more
+/// than `least`. Texts whose lengths already say that it is not are not compared.
+pub fn similarity_above(one: &str, other: &str, least: f64) -> Option<f64> {
     let letters = |text: &str| text.chars().take(MOST_COMPARED_CHARS).collect::<Vec<char>>();
     let (one, other) = (letters(one), letters(other));
-    let longest = one.len().max(other.len());
-    if longest == 0 { 1.0 } else { 1.0 - edit_distance(&one, &other) as f64 / longest as f64 }
+    let (shortest, longest) = (one.len().min(other.len()) as f64, one.len().max(other.len()) as f64);
+    if shortest <= least * longest {
+        return None;
+    }
+    Some(1.0 - edit_distance(&one, &other) as f64 / longest).filter(|share| *share > least)
 }
 
 /// Returns how many letters must be added, removed or replaced (the Levenshtein distance).
@@ -140,7 +165,7 @@ mod tests {
     use super::*;
 
     fn check(query: &str, title: &str) -> Option<TitleMatch> {
-        match_title(&title_key(query), &title_key(title))
+        TitleQuery::new(query).match_title(&title_key(title))
     }
 
     #[test]
@@ -178,7 +203,8 @@ mod tests {
             let letters = |text: &str| text.chars().collect::<Vec<_>>();
             assert_eq!(edit_distance(&letters(one), &letters(other)), expected, "{one} {other}");
         }
-        assert!(similarity("groceries", "grocery") > LEAST_SIMILARITY);
+        assert!(similarity_above("groceries", "grocery", LEAST_SIMILARITY).is_some());
+        assert!(similarity_above("groceries", "tax", LEAST_SIMILARITY).is_none());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod editing;
 mod file_replacement;
 mod grammar;
 mod last_good;
+mod parsed_cache;
 mod ranking;
 mod watch;
 
@@ -31,6 +32,7 @@ pub use grammar::{
     lint::LintWarning,
 };
 pub use last_good::{BrokenRules, FallbackOrigin};
+pub use parsed_cache::ParsedRulesCache;
 pub use ranking::{
     smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange},
     trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace},

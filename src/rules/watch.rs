@@ -46,7 +46,7 @@ pub fn load(path: &Path, last_good: &Path) -> CurrentRules {
 
 /// Returns the rules of the text, or the last good ones with the error. `in_memory` is what took effect before, for a
 /// disk on which nothing could be kept.
-fn parse_or_fall_back(
+pub(super) fn parse_or_fall_back(
     path: &Path,
     text: Result<String, String>,
     last_good: &LastGoodFile,
@@ -98,7 +98,7 @@ pub fn keep_as_last_good(last_good: &Path, text: &str) -> std::io::Result<()> {
 const RECENTLY_WRITTEN: Duration = Duration::from_millis(200);
 
 /// Returns the text once it has stopped changing.
-fn read_when_stable(path: &Path) -> Result<String, String> {
+pub(super) fn read_when_stable(path: &Path) -> Result<String, String> {
     let mut text = read(path);
     for _ in 0..MAX_READS {
         let fresh = read_mtime_and_len(path)

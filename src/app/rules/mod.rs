@@ -12,10 +12,7 @@ pub use diff::DiffLine;
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};
 
-use crate::{
-    app::App,
-    rules::{self, CurrentRules},
-};
+use crate::{app::App, rules::CurrentRules};
 
 /// The use cases of the rules files: versions, proposals, and what a change would do.
 #[derive(Clone, Copy)]
@@ -26,6 +23,6 @@ pub struct RulesUseCases<'a> {
 impl RulesUseCases<'_> {
     /// Returns the rules in force, for a command that does not follow the file.
     pub fn load(self) -> CurrentRules {
-        rules::load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
+        self.app.parsed_rules.load(&self.app.home.rules_file(), &self.app.home.last_good_rules())
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         memory::{Pending, ShownList},
         phrase::fold_case,
         reply::{ReplySentence, Value, number_tasks},
-        tool::{PAGE, TaskCall, TaskTools},
+        tool::{ChatTask, PAGE, TaskCall, TaskTools},
         turn::{ChatTurn, Step, Stopped},
         vocabulary::PhraseList,
     },
@@ -34,7 +34,7 @@ pub(in crate::assistant) async fn show_list<T: TaskTools>(
     status: ListedStatus,
     page: usize,
 ) -> Step {
-    let (mut tasks, total) = turn.listed(TaskCall::ListTasks { status, page }).await?;
+    let (tasks, total) = turn.listed(TaskCall::ListTasks { status, page }).await?;
     turn.reply
         .memory
         .command
@@ -42,11 +42,21 @@ pub(in crate::assistant) async fn show_list<T: TaskTools>(
     if total == 0 {
         return say_empty(turn, status).await;
     }
+    say_list(turn, (status, page), tasks, total);
+    Ok(())
+}
+
+/// Says these tasks, a page of a list that has `total` of them.
+fn say_list<T: TaskTools>(
+    turn: &mut ChatTurn<'_, T>,
+    (status, page): (ListedStatus, usize),
+    mut tasks: Vec<ChatTask>,
+    total: u64,
+) {
     if status == ListedStatus::All && total as usize <= PAGE {
         // A list of one page keeps all tasks in one order; in a longer one, those that are done come last.
         tasks.sort_by(|one, other| {
-            let by_deadline =
-                |task: &crate::assistant::tool::ChatTask| (task.deadline.is_none(), task.deadline.clone());
+            let by_deadline = |task: &ChatTask| (task.deadline.is_none(), task.deadline.clone());
             let urgency = other.priority.cmp(&one.priority);
             urgency.then_with(|| by_deadline(one).cmp(&by_deadline(other))).then(one.task_id.cmp(&other.task_id))
         });
@@ -72,7 +82,6 @@ pub(in crate::assistant) async fn show_list<T: TaskTools>(
     turn.reply.mentioned = tasks.first().map(|task| task.task_id);
     let tasks = tasks.iter().map(|task| task.task_id).collect();
     turn.reply.memory.list = Some(ShownList { status, page, tasks, has_more });
-    Ok(())
 }
 
 async fn say_empty<T: TaskTools>(turn: &mut ChatTurn<'_, T>, status: ListedStatus) -> Step {
@@ -110,7 +119,7 @@ pub(in crate::assistant) fn say_no_task<T: TaskTools>(turn: &mut ChatTurn<'_, T>
 
 /// Says that no title matches, and shows what there is.
 pub(in crate::assistant) async fn say_no_title<T: TaskTools>(turn: &mut ChatTurn<'_, T>, title: &str) -> Step {
-    let (_, total) = turn.listed(TaskCall::ListTasks { status: ListedStatus::Pending, page: 0 }).await?;
+    let (tasks, total) = turn.listed(TaskCall::ListTasks { status: ListedStatus::Pending, page: 0 }).await?;
     turn.reply.memory.command = Some(ChatCommand::asking(CommandIntent::Clarify, "task_id"));
     let shown = Value::Text(super::act::safe_query(title));
     if total == 0 {
@@ -119,7 +128,7 @@ pub(in crate::assistant) async fn say_no_title<T: TaskTools>(turn: &mut ChatTurn
     }
     turn.say(ReplySentence("no_task_title"), &[("title", shown)]);
     let said = std::mem::take(&mut turn.reply.text);
-    show_list(turn, ListedStatus::Pending, 0).await?;
+    say_list(turn, (ListedStatus::Pending, 0), tasks, total);
     let list = std::mem::replace(&mut turn.reply.text, said);
     // The heading of the list is left out: the sentence before says what follows.
     turn.reply.text.join_lines_after_first(&list);

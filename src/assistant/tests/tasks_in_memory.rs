@@ -8,7 +8,7 @@ use crate::{
         command::{ChatPriority, ChatStatus},
         tool::{ChatTask, OfferedPlan, TaskCall, TaskTools, ToolFailure, ToolResult},
     },
-    document::title::{match_title, title_key, title_words},
+    document::title::{TitleQuery, title_key, title_words},
     model::{Instant, ListedStatus, Priority, TaskId, TaskStatus},
     planner::{
         PlannerRequest, detect_complexity,
@@ -184,8 +184,8 @@ fn found(tasks: Vec<ChatTask>) -> ToolResult {
 }
 
 fn best_titles(tasks: Vec<ChatTask>, title: &str) -> Vec<ChatTask> {
-    let query = title_key(title);
-    let matched = tasks.into_iter().filter_map(|task| Some((match_title(&query, &title_key(&task.title))?, task)));
+    let query = TitleQuery::new(title);
+    let matched = tasks.into_iter().filter_map(|task| Some((query.match_title(&title_key(&task.title))?, task)));
     let mut matched: Vec<_> = matched.collect();
     matched.sort_by(|(one, _), (other, _)| other.compare(*one));
     let best = matched.first().map(|(how, _)| *how);

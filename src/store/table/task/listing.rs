@@ -12,7 +12,7 @@ use super::{COLUMNS, task_row};
 use crate::{
     document::{
         query_words,
-        title::{TitleMatch, match_title, similarity, title_key, title_words},
+        title::{TitleMatch, TitleQuery, similarity_above, title_key, title_words},
     },
     model::{Instant, ListedStatus, TaskId, TaskRow, UserId},
     store::{
@@ -127,10 +127,10 @@ impl TaskListReader<'_> {
         status: ListedStatus,
         limit: usize,
     ) -> Result<Vec<(TaskRow, TitleMatch)>> {
-        let query = title_key(query);
-        let found = self.best_titles(&query, self.titles_with_words(user, &query, status)?);
+        let query = TitleQuery::new(query);
+        let found = self.best_titles(&query, self.titles_with_words(user, query.key(), status)?);
         let found = if found.is_empty() {
-            self.best_titles(&query, self.titles_with_similar_words(user, &query, status)?)
+            self.best_titles(&query, self.titles_with_similar_words(user, query.key(), status)?)
         } else {
             found
         };
@@ -167,8 +167,8 @@ impl TaskListReader<'_> {
     }
 
     /// Returns those titles that the query names best, the most similar first, then the oldest.
-    fn best_titles(self, query: &str, titles: BTreeSet<(String, String)>) -> Vec<(String, TitleMatch)> {
-        let matched = titles.into_iter().filter_map(|(id, title)| Some((id, match_title(query, &title)?)));
+    fn best_titles(self, query: &TitleQuery, titles: BTreeSet<(String, String)>) -> Vec<(String, TitleMatch)> {
+        let matched = titles.into_iter().filter_map(|(id, title)| Some((id, query.match_title(&title)?)));
         let mut matched: Vec<(String, TitleMatch)> = matched.collect();
         matched.sort_by(|(_, one), (_, other)| other.compare(*one));
         if let Some((_, best)) = matched.first().cloned() {
@@ -234,9 +234,11 @@ impl TaskListReader<'_> {
         status: ListedStatus,
     ) -> Result<BTreeSet<(String, String)>> {
         let condition = state_condition(status);
+        let is_similar = |one: &str, other: &str| similarity_above(one, other, LEAST_WORD_SIMILARITY).is_some();
         let mut found = BTreeSet::new();
         for word in query_words(query).iter().take(MOST_LOOKED_UP_WORDS) {
-            for form in lookup_forms(word) {
+            // Another number is another thing, not a typing mistake.
+            for form in lookup_forms(word).into_iter().filter(|form| !form.chars().all(char::is_numeric)) {
                 let beginning: String = form.chars().take(SHARED_LETTERS).collect();
                 let sql = format!(
                     "SELECT DISTINCT word FROM task_word WHERE user_id = ?1 AND word >= ?2 AND word < ?3 LIMIT {MOST_SIMILAR_WORDS}"
@@ -245,7 +247,7 @@ impl TaskListReader<'_> {
                 let values = (user.as_str(), &beginning, end);
                 let words: Vec<String> = query_readable(self.0, &sql, values, "finding words", |row| row.get(0))?;
                 let similar: Vec<String> =
-                    words.into_iter().filter(|known| is_similar_word(&form, known)).take(RARE_TITLES).collect();
+                    words.into_iter().filter(|known| is_similar(&form, known)).take(RARE_TITLES).collect();
                 found.extend(self.titles_with_prefix(user, &similar, condition)?);
                 if found.len() >= RARE_TITLES {
                     return Ok(found);
@@ -254,12 +256,6 @@ impl TaskListReader<'_> {
         }
         Ok(found)
     }
-}
-
-/// Returns whether a word may be the other one with a typing mistake. Words of very different lengths are not compared.
-fn is_similar_word(one: &str, other: &str) -> bool {
-    let (short, long) = (one.chars().count(), other.chars().count());
-    short.abs_diff(long) * 5 <= short.max(long) * 2 && similarity(one, other) > LEAST_WORD_SIMILARITY
 }
 
 /// Returns the forms under which a word of a query is looked up: the word, and a Hebrew word without its prefixes.
