@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Scores what the program makes of the three mailboxes in tests/mailboxes, through the path that mail takes.
+"""Scores what the program makes of the mailboxes in tests/mailboxes, through the path that mail takes.
 
 Each mailbox is laid out as a Maildir with its Sent folder, read by `adjutant once` at the moment its person sits down,
 and compared with the expectations that were frozen before the reading was tuned. The program is asked only what a
@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,8 @@ def lay_out(source, home):
             target = folder / "cur" / f"{int(at)}.{path.stem}.host:2,S"
             target.write_bytes(raw)
             os.utime(target, (at, at))
+    if (source / "files").is_dir():
+        shutil.copytree(source / "files", home / "data" / "files")
 
 
 def configure(source, home, name):
@@ -119,23 +122,30 @@ ARRIVED = re.compile(r"arrived|received|angekommen|erhalten|התקבל|קיבל�
 MONTHS = "January February March April May June July August September October November December".split()
 
 
+# In front of the names of attached files in the text of a draft.
+ATTACHED = "\nattached: "
+
+
 def drafts_of(task):
-    """Returns the texts of the answers that were prepared for a task, whether they are stored or only planned."""
+    """Returns the texts of the answers that were prepared for a task, whether they are stored or only planned, with the files that go with
+    them."""
     texts = []
-    for step, key in (("draft_reply", "draft"), ("answer_invitation", "text")):
+    for step, key in (("draft_reply", "draft"), ("answer_invitation", "text"), ("send_reply", "text")):
         output = (task.get("tool_output") or {}).get(step) or {}
         output = output.get("planned") or output
-        texts += [output[key]] if isinstance(output, dict) and output.get(key) else []
+        if isinstance(output, dict) and output.get(key) and (step != "send_reply" or output.get("attached")):
+            texts.append(output[key] + "".join(ATTACHED + name for name in output.get("attached") or []))
     return texts
 
 
 def names_time(text, at):
-    """Whether a draft names this day and hour, in any of the usual forms."""
+    """Whether a draft names this day and hour on one line, in any of the usual forms."""
     at = datetime.fromisoformat(at)
     days = [f"{at.day}.{at.month}.", f"{at.day:02}.{at.month:02}.", f"{at.day} {MONTHS[at.month - 1]}", f"{at.day:02} {MONTHS[at.month - 1]}",
             f"{MONTHS[at.month - 1]} {at.day}", at.strftime("%Y-%m-%d")]
     hours = [f"{at.hour:02}:{at.minute:02}", f"{at.hour}:{at.minute:02}", f"{at.hour}.{at.minute:02}"]
-    return any(re.search(rf"(?<!\d){re.escape(day)}", text) for day in days) and any(re.search(rf"(?<!\d){re.escape(hour)}", text) for hour in hours)
+    said = lambda line, words: any(re.search(rf"(?<![\d–]){re.escape(word)}", line) for word in words)
+    return any(said(line, days) and said(line, hours) for line in text.splitlines())
 
 
 def is_usable(text, line, mail):
@@ -145,6 +155,12 @@ def is_usable(text, line, mail):
     is_hebrew = lambda said: sum("א" <= letter <= "ת" for letter in said) * 3 > sum(letter.isalpha() for letter in said)
     if "…" in text or is_hebrew(text) != is_hebrew(mail):
         return False
+    if kind == "send file":
+        return f"{ATTACHED}{line['says']}" in text if "says" in line else False
+    if kind == "earlier answer":
+        return line["says"] in text
+    if kind == "decline":
+        return bool(re.search("Declined|not possible|have to decline|nicht möglich|leider|לצערי", text))
     if kind == "confirm":
         return bool(ARRIVED.search(text))
     if kind in ("accept", "propose") and meeting.get("best"):

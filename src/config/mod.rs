@@ -172,7 +172,8 @@ fn validate_me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String
         .and_then(|(start, end)| Some((parse_time(start)?, parse_time(end)?)))
         .filter(|(start, end)| start < end)
         .ok_or_else(|| format!("me.working_hours is '{}'; expected such as \"09:00-17:00\"", raw.working_hours))?;
-    let work_days = raw.working_days.iter().map(|day| parse_weekday(day)).collect::<Result<Vec<_>, _>>()?;
+    let named_days = raw.working_days.iter().map(|day| parse_weekday(day)).collect::<Result<Vec<_>, _>>()?;
+    let work_days = if named_days.is_empty() { Me::usual_work_days(time_zone) } else { named_days };
     let is_sample = accounts.iter().all(|account| account.is_sample);
     let or_sample = |given: Vec<String>, sample: &str| {
         if given.is_empty() && is_sample { vec![sample.to_owned()] } else { given }

@@ -65,7 +65,7 @@ impl Default for RawMe {
             addresses: Vec::new(),
             time_zone: "UTC".into(),
             working_hours: "09:00-17:00".into(),
-            working_days: ["mon", "tue", "wed", "thu", "fri"].map(str::to_owned).to_vec(),
+            working_days: Vec::new(),
             signature: String::new(),
             decline: String::new(),
             languages: vec!["en".into(), "he".into()],

@@ -254,6 +254,14 @@ fn month_and_day(
     Some((coming_date(parser, month, day, name)?, used))
 }
 
+/// The first day of the week of a day, for people who work on Sundays a Sunday.
+fn first_of_week(parser: &Parser<'_>, day: NaiveDate) -> Option<NaiveDate> {
+    if parser.base.me.work_days.contains(&Weekday::Sun) {
+        return plus_days(day, -i64::from(day.weekday().num_days_from_sunday()));
+    }
+    monday_of(day)
+}
+
 /// The day, unless its name or the calendar says that it is none.
 fn fitting(parser: &Parser<'_>, date: Option<NaiveDate>, name: Option<Weekday>) -> Span {
     let fits = |date: &NaiveDate| name.is_none_or(|name| date.weekday() == name);
@@ -342,8 +350,14 @@ fn is_month(parser: &Parser<'_>, at: usize) -> bool {
 fn parse_nth(parser: &Parser<'_>, at: usize) -> Option<(Span, usize)> {
     use Term::{In, Last, Of, Ordinal, Unit as U};
     if let [U(Unit::Week), Of, ..] = parser.terms(at) {
-        let (day, used) = parse_date(parser, at + 2, None)?;
-        return Some((Span::from(monday_of(day.start.date())?, Grain::Week), used + 2));
+        let (day, used) = parse_date(parser, at + 2, None).or_else(|| match parser.terms(at + 2) {
+            // "בשבוע של ה-22".
+            [Term::Number(day @ 1..=31), ..] if parser.lead(at + 2).has_any(&[Lead::THE]) => {
+                Some((Span::day(day_of_month(parser, *day, None)?), 1))
+            }
+            _ => None,
+        })?;
+        return Some((Span::from(first_of_week(parser, day.start.date())?, Grain::Week), used + 2));
     }
     let head =
         parser.terms(at).get(..4.min(parser.terms(at).len()))?.iter().position(|term| matches!(term, Of | In))?;

@@ -195,6 +195,8 @@ fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
         [Term::And, ..] if is_between => from + 2,
         [Term::To, ..] if opens => from + 2,
         [Term::To, Term::Clock(_), ..] => from + 2,
+        // "Tuesday 24 November, 10 to 12".
+        [Term::To, ..] if follows_day(parser, at) => from + 2,
         // "at 2 or 4pm".
         [Term::And, ..] if parser.lead(at).has_any(&[Lead::AT]) => from + 2,
         _ if opens && parser.lead(from + 1).has_any(&[Lead::LIMIT]) => from + 1,
@@ -203,6 +205,12 @@ fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
     let (end, used) = parse_one_clock(parser, until).or_else(|| match parser.terms(until) {
         // "from 9 to 11 on Friday", and not "rate it from 0 to 10".
         [Term::Number(hour @ 0..=24), next, ..] if opens && names_day(*next) => {
+            Some((ClockTime::new(*hour, 0, None)?, 1))
+        }
+        // "on Tuesday from 10 to 12", "Tuesday 10-12".
+        [Term::Number(hour @ 1..=24), rest @ ..]
+            if follows_day(parser, at) && !is_counted(rest) && (opens || parser.closes(until)) =>
+        {
             Some((ClockTime::new(*hour, 0, None)?, 1))
         }
         _ => None,
@@ -219,6 +227,24 @@ fn parse_window(parser: &Parser<'_>, at: usize) -> Option<(ClockRange, usize)> {
         ClockRange { until: Some(end), edge, ..ClockRange::at(begin) }
     };
     Some((range, until + used - at))
+}
+
+/// Whether the name or the date of a day stands before a word, perhaps with "from" in between.
+fn follows_day(parser: &Parser<'_>, at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).and_then(|at| parser.term(at));
+    let back = if before(1) == Some(Term::Hence) { 2 } else { 1 };
+    match before(back) {
+        Some(Term::Number(1..=31)) => matches!(before(back + 1), Some(Term::Month(_))),
+        Some(Term::Month(_)) => matches!(before(back + 1), Some(Term::Number(_) | Term::Ordinal(_))),
+        Some(Term::Ordinal(_) | Term::Date(..) | Term::Dotted(..) | Term::Slashed(..)) => true,
+        Some(term) => names_day(term),
+        None => false,
+    }
+}
+
+/// Whether what follows a number says that it counts something else than hours.
+fn is_counted(rest: &[Term]) -> bool {
+    matches!(rest, [Term::Unit(_) | Term::Month(_) | Term::PluralDay(_) | Term::Of, ..])
 }
 
 fn parse_one_clock(parser: &Parser<'_>, at: usize) -> Option<(ClockTime, usize)> {
@@ -309,9 +335,19 @@ fn is_hour(parser: &Parser<'_>, at: usize, rest: &[Term]) -> bool {
     }
     // "9 tomorrow", "3 in the morning", "8 Uhr" have neighbours; "at 5" has its lead.
     let parted = matches!(rest, [Term::In | Term::This, Term::Part(_), ..] | [Term::Part(_), ..]);
-    let is_count = matches!(rest, [Term::Unit(_) | Term::Month(_) | Term::PluralDay(_) | Term::Of, ..]);
+    let is_count = is_counted(rest);
+    // "ein Vormittag" is any morning.
+    if is_article(parser, at) {
+        return false;
+    }
     let led = parser.lead(at).has_any(&[Lead::AT]) && parser.closes(at);
     parser.alone && !is_count || parted || led && !is_count
+}
+
+/// Whether a number is spelled like the German article.
+fn is_article(parser: &Parser<'_>, at: usize) -> bool {
+    let text = parser.words.get(at).and_then(|word| parser.tokens.get(word.token)).map_or("", |token| token.text);
+    parser.tongue == Tongue::German && text.starts_with("ein") && text != "eins" && text.len() <= "einem".len()
 }
 
 /// "1030" is half past ten where a time must stand.

@@ -9,7 +9,7 @@ use super::{
     ReferenceTime,
     annotate::{Annotation, Word, annotate, detect_tongue},
     calendar::parse_day,
-    clock::{ClockRange, parse_bound, parse_clock},
+    clock::{ClockRange, Edge, parse_bound, parse_clock},
     figure::FigureStyle,
     language::Tongue,
     span::{Grain, Span},
@@ -123,6 +123,7 @@ impl<'p> Parser<'p> {
                     | Term::Noon
                     | Term::This
                     | Term::Next
+                    | Term::Except
             )
         );
         is_last || is_time || self.tongue.may_follow(next.text)
@@ -137,7 +138,8 @@ impl<'p> Parser<'p> {
                 to += used;
                 continue;
             }
-            let Some(hour) = self.find_hour_behind(&pieces, to) else { break };
+            let hour = self.find_hour_behind(&pieces, to).filter(|_| !self.is_excluded(from));
+            let Some(hour) = hour else { break };
             to = hour;
         }
         if !self.alone
@@ -178,6 +180,7 @@ impl<'p> Parser<'p> {
         let bound = || pieces.day.filter(|_| !self.is_excluded(from)).and_then(|_| parse_bound(self, at));
         if pieces.clock.is_none()
             && let Some((clock, used)) = parse_clock(self, at).or_else(bound)
+            && (clock.edge == Edge::At || pieces.day.is_none() || !self.is_excluded(from))
         {
             pieces.clock = Some(clock);
             return used + self.take_zone(pieces, at + used);

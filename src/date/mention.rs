@@ -9,13 +9,15 @@ use super::{
     language::{Tongue, fold},
     resolve::Role,
     span::{Grain, SecondDay, Span, add_months, plus_days},
-    term::{PartOfDay, Term, Unit},
+    term::{Lead, PartOfDay, Term, Unit},
     time_word::may_name_a_time,
     token::tokenise,
     zone::Zone,
 };
 use crate::model::NamedZone;
 
+/// "From the 18th on" means so many days.
+const DAYS_FROM: i64 = 11;
 /// A part of the day stands so many words from its days: "next week, preferably in the morning".
 const PART_REACH: usize = 4;
 const NOON: u32 = 12;
@@ -247,6 +249,11 @@ fn scope_of(parser: &Parser<'_>, found: &Expression, day: Span) -> Option<DaySco
         while last < first {
             last = last.checked_add_days(Days::new(7))?;
         }
+    }
+    // "From the 18th on, any day but Wednesday".
+    let is_open = first == last && found.pieces.clock.is_none() && parser.lead(found.from).has_any(&[Lead::FROM]);
+    if is_open && day.grain == Grain::Day && first > parser.today() {
+        last = plus_days(first, DAYS_FROM)?;
     }
     Some(DayScope { first, last, is_bare_weekday: first == last && is_bare_weekday(parser, found) })
 }

@@ -6,8 +6,8 @@ use super::{
     reply_evidence, resemblance::Topic,
 };
 use crate::model::{
-    Direction, ExtractedTask, FactsKind, Instant, Mail, MailContext, MovedDeadline, RelatedTask, TaskKind, TaskNote,
-    TaskRelation, TaskUpdate, Turn, reading::NoTask,
+    AskedTimes, Direction, ExtractedTask, FactsKind, Instant, Mail, MailContext, MovedDeadline, RelatedTask, TaskKind,
+    TaskNote, TaskRelation, TaskUpdate, Turn, reading::NoTask,
 };
 
 /// A link of a mail to an open task, with the evidence and what it changes about the task.
@@ -42,7 +42,7 @@ pub struct Situation<'a> {
 /// Decides what becomes of a mail with these requests.
 pub fn decide<'a>(situation: Situation<'a>, planned: &'a [ExtractedTask]) -> FollowUpOutcome<'a> {
     let mut decision = FollowUpOutcome { fresh: planned.iter().collect(), ..FollowUpOutcome::default() };
-    drop_past_meetings(&mut decision, situation.now);
+    drop_past_meetings(&mut decision, situation.mail.date, situation.now);
     match situation.known.direction {
         Direction::Out => {
             OwnTurn::new(situation).decide(&mut decision);
@@ -65,8 +65,18 @@ pub fn decide<'a>(situation: Situation<'a>, planned: &'a [ExtractedTask]) -> Fol
 }
 
 /// Drops requests to meet at a time that has passed.
-fn drop_past_meetings(decision: &mut FollowUpOutcome<'_>, now: Instant) {
+fn drop_past_meetings(decision: &mut FollowUpOutcome<'_>, written: Option<Instant>, now: Instant) {
     let over = decision.fresh.iter().filter_map(|planned| planned.happens_at).filter(|at| *at < now).max();
+    // A time that had passed when the mail was written is answered, by asking for a new one.
+    let is_over = |planned: &&ExtractedTask| {
+        let asked = planned.asked_times.as_ref().filter(|asked| !asked.times.is_empty());
+        let was_ahead = |asked: &AskedTimes| written.is_some_and(|at| asked.times.iter().any(|time| !time.is_past(at)));
+        asked.is_some_and(|asked| asked.times.iter().all(|time| time.is_past(now)) && was_ahead(asked))
+    };
+    if decision.fresh.iter().any(|planned| is_over(planned)) {
+        decision.fresh.retain(|planned| !is_over(planned));
+        decision.quiet = Some((NoTask::Old, "over: the times that it asks about have passed".into()));
+    }
     if let Some(at) = over {
         decision.fresh.retain(|planned| planned.happens_at.is_none_or(|at| at >= now));
         decision.quiet = Some((NoTask::Old, format!("over: it asks about {at}, which has passed")));
@@ -164,8 +174,8 @@ impl<'a> Situation<'a> {
     /// Returns whether other times in the mail take the place of those that the task asks about: nothing was sent about
     /// them yet, and it is certain that the same person writes who asked.
     fn may_change_times(&self, task: &RelatedTask) -> bool {
-        let is_meeting = task.kind == FactsKind::Task(TaskKind::Meeting) && !task.has_sent;
-        is_meeting && self.is_certainly_by_asker(task)
+        let is_meeting = task.kind == FactsKind::Task(TaskKind::Meeting) || task.asked_times.is_some();
+        is_meeting && !task.has_sent && self.is_certainly_by_asker(task)
     }
 
     fn is_certainly_by_asker(&self, task: &RelatedTask) -> bool {

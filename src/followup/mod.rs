@@ -7,12 +7,14 @@
 //!
 //! No I/O, and no link that files the request of a real author under the task of an impostor.
 
+mod agreed_time;
 mod asker;
 mod conversation;
 pub mod fingerprint;
 mod own_answer;
 mod resemblance;
 
+pub use agreed_time::appointments_of;
 pub use conversation::{FollowUpOutcome, Situation, TaskLink, decide};
 
 use std::{cmp::Ordering, collections::HashSet};
@@ -243,7 +245,9 @@ fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) 
 fn is_same_request(planned: &ExtractedTask, task: &RelatedTask) -> bool {
     let words: HashSet<String> = query_words(without_subject(&planned.objective)).into_iter().collect();
     let shared = query_words(without_subject(&task.objective)).iter().filter(|word| words.contains(*word)).count();
+    // Two mails of one conversation that name times to meet are about one meeting, whatever each calls it.
     (is_one_per_conversation(planned.kind) && task.kind == FactsKind::Task(planned.kind))
+        || (planned.asked_times.is_some() && task.asked_times.is_some())
         || shared * 2 >= words.len().max(1)
 }
 

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use serde::Deserialize as _;
 
 use super::{
     commit::InFlightCheckpoint,
@@ -12,9 +13,13 @@ use super::{
 };
 use crate::followup::fingerprint;
 use crate::model::{
-    ActionId, ActionMove, Checkpoint, Mail, MailContext, MailId, Move, NewAction, NewRun, NodeName, RecordedReply,
-    ReplyJson, RunRecord, RunState, TaskId, run::STATE_SCHEMA, task::PROPOSE_TIME_SLOTS,
+    ActionId, ActionMove, AskedTimes, Checkpoint, Instant, Mail, MailContext, MailId, Move, NewAction, NewRun,
+    NodeName, RecordedReply, ReplyJson, RunRecord, RunState, Task, TaskContext, TaskId, run::STATE_SCHEMA,
+    task::PROPOSE_TIME_SLOTS,
 };
+
+/// The step that answers an invitation.
+const ANSWER_INVITATION: &str = "answer_invitation";
 
 /// One run that the engine drives, with everything it needs to go on without reading the store again.
 ///
@@ -301,6 +306,26 @@ impl ActiveRun {
         is_looking.then(|| format!("{}\n\n\nmeetings", self.identity.user))
     }
 
+    /// Returns whether the run still looks for the time of a meeting, or answers an invitation to one.
+    pub(super) fn looks_for_time(&self) -> bool {
+        let answers = |task: &Task| task.subtasks.iter().any(|step| step.step == ANSWER_INVITATION && !step.done);
+        self.meeting_key().is_some()
+            || self.state.task.as_ref().is_some_and(|task| !self.identity.is_fork && answers(task))
+    }
+
+    /// Returns whether the run reads a mail.
+    pub(super) fn reads_mail(&self) -> bool {
+        self.node == NodeName::PlanStep && !self.identity.is_fork
+    }
+
+    /// Returns by what runs that look for a time are ordered: whether the mail leaves the hour open, and when it was
+    /// written.
+    pub(super) fn meeting_order(&self) -> (bool, Option<Instant>) {
+        let asked = self.state.task.as_ref().and_then(|task| task.context.more.get(TaskContext::ASKED_TIMES));
+        let asked = asked.and_then(|asked| AskedTimes::deserialize(asked).ok());
+        (!asked.is_some_and(|asked| asked.is_exact()), self.mail.as_ref().and_then(|mail| mail.date))
+    }
+
     /// Returns the keys of the queues that the run must wait in; none if it needs no queue. Mails of one conversation are
     /// read one after the other, so that a follow-up finds the task that the mail before it opened. So are mails without
     /// references under one subject between the same people: one may answer the other.
@@ -308,8 +333,7 @@ impl ActiveRun {
         if let Some(key) = self.meeting_key() {
             return vec![key];
         }
-        let is_mail_run = self.node == NodeName::PlanStep && !self.identity.is_fork;
-        let Some(mail) = self.mail.as_ref().filter(|_| is_mail_run) else { return Vec::new() };
+        let Some(mail) = self.mail.as_ref().filter(|_| self.reads_mail()) else { return Vec::new() };
         let mut keys = vec![format!("{}\n{}", self.identity.account, mail.thread)];
         let mut subjects = fingerprint::of_missing_conversation(mail);
         subjects.sort_unstable();

@@ -2,7 +2,7 @@
 //! where a call of a node reaches the world. A node itself never makes one, so a test or a replay exchanges the
 //! [`CallHandler`] and runs the same nodes.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc};
 
 use anyhow::Context as _;
 use tokio::sync::watch;
@@ -10,14 +10,17 @@ use tokio::sync::watch;
 use super::{
     entry::{Call, CurrentTask, EffectOutcome, RankedPriority, RunIdentity},
     model_caller::NodeModelCaller,
-    recall,
+    recall::{
+        self,
+        material::{self, FilesPresence},
+    },
 };
 use crate::{
     llm::PromptInput,
     memory::Memory,
     model::{
-        AccountMode, ActionId, ActionMove, Instant, Mail, NewAction, QueueLimits, ReplyJson, RunState, UrgencyOrigin,
-        llm::ModelCall,
+        AccountMode, ActionId, ActionMove, Instant, Mail, Me, NewAction, QueueLimits, ReplyJson, RunState,
+        UrgencyOrigin, llm::ModelCall,
     },
     outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, EffectPolicy},
@@ -117,6 +120,11 @@ pub trait CallHandler: Send + Sync {
     fn has_rule_acts(&self) -> bool {
         false
     }
+
+    /// Returns whether there are files that a mail may ask for.
+    fn has_files(&self) -> bool {
+        false
+    }
 }
 
 /// The call handler of a running worker.
@@ -131,6 +139,10 @@ pub struct LiveCallHandler {
     pub model: Option<Arc<NodeModelCaller>>,
     /// Whether the second reader is asked about sentences in doubt.
     pub second_reader: bool,
+    /// The folder `data/files`.
+    pub files: PathBuf,
+    pub files_presence: FilesPresence,
+    pub me: Arc<Me>,
 }
 
 impl CallHandler for LiveCallHandler {
@@ -165,6 +177,10 @@ impl CallHandler for LiveCallHandler {
 
     fn has_rule_acts(&self) -> bool {
         self.rules.borrow().rules.has_acts()
+    }
+
+    fn has_files(&self) -> bool {
+        self.files_presence.is_known(&self.files)
     }
 }
 
@@ -240,6 +256,13 @@ impl LiveCallHandler {
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
             Call::OwnLetters { person } => self.read_own_letters(head, person),
+            Call::FindFiles { requests } => encode_reply(&material::find_files(&self.files, requests, &self.me)),
+            Call::EarlierAnswer { question, documents } => {
+                encode_reply(&material::find_earlier_answer(&self.store, asker, question, documents)?)
+            }
+            Call::ReadFile { name } => {
+                encode_reply(&material::read_file(&self.files, name).context("reading a file of data/files")?)
+            }
             Call::Invoices => encode_reply(&self.store.read_blocking(|reader| reader.tasks().invoices())?),
             Call::AccountPermissions => self.read_account_permissions(head),
             Call::QueueRoom { .. } => self.check_queue_room(asker),

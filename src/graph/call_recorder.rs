@@ -49,6 +49,11 @@ impl CallRecorder {
         self.handler.has_rule_acts()
     }
 
+    /// Whether there are files that a mail may ask for.
+    pub(super) fn has_files(&self) -> bool {
+        self.handler.has_files()
+    }
+
     /// Makes the calls in order and appends each with its reply to `replies`. Stops at the first call that interrupts
     /// the run.
     pub(super) async fn make_calls(

@@ -213,6 +213,7 @@ impl RunDriver {
             has_model,
             has_second_reader: self.calls.has_second_reader(),
             has_rule_acts: self.calls.has_rule_acts(),
+            has_files: self.calls.has_files(),
             now,
         }
     }

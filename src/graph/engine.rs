@@ -130,13 +130,19 @@ impl Engine {
             };
             let (run_id, queues) = (run.run_id(), run.queue_keys());
             let children = engine.driver.drive_run(run).await;
-            for next in engine.supervisor.finish_run(run_id, &queues, permit) {
-                engine.spawn_run(next, None);
-            }
-            for child in children.into_iter().filter_map(|child| engine.supervisor.claim_or_enqueue(child)) {
-                engine.spawn_run(child, None);
-            }
+            // The children come first, so that they are there when this run is the last that others wait for.
+            let children = children.into_iter().filter_map(|child| engine.supervisor.claim_or_enqueue(child));
+            let mut runs: Vec<ActiveRun> = children.collect();
+            runs.extend(engine.supervisor.finish_run(run_id, &queues, permit));
+            runs.into_iter().for_each(|next| engine.spawn_run(next, None));
         });
+    }
+
+    /// Marks that mail is being taken in, as long as the returned value lives: until it has been read, no time for a meeting
+    /// is looked for.
+    pub fn begin_intake(&self) -> RunningIntake {
+        self.supervisor.begin_intake();
+        RunningIntake(self.clone())
     }
 
     /// Resumes the unfinished runs that nobody drives. Returns their number.
@@ -217,6 +223,18 @@ impl Engine {
         let patience = self.driver.limits.node_timeout + self.driver.limits.call_timeout;
         if tokio::time::timeout(patience, self.tracker.wait()).await.is_err() {
             tracing::error!("a node hangs; stopping without it");
+        }
+    }
+}
+
+/// A pass that takes mail in. When it ends, the runs that waited for it are driven.
+#[must_use]
+pub struct RunningIntake(Engine);
+
+impl Drop for RunningIntake {
+    fn drop(&mut self) {
+        for run in self.0.supervisor.end_intake() {
+            self.0.spawn_run(run, None);
         }
     }
 }

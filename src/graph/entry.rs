@@ -58,6 +58,12 @@ pub enum Call {
     Style { person: String },
     /// Mails that the person wrote to this address alone.
     OwnLetters { person: String },
+    /// Which file each of these requests asks for by its name.
+    FindFiles { requests: Vec<String> },
+    /// A file under `data/files`, by its name.
+    ReadFile { name: String },
+    /// What the person answered to the same question in another conversation, among the documents found for the task.
+    EarlierAnswer { question: String, documents: Vec<String> },
     /// A prompt to the model. It always has a reply: the model's answer, or why there is none.
     Model { inquiry: Box<PromptInput> },
     /// The permissions of the account: its mode, the policy, whether effects are paused.
@@ -153,6 +159,8 @@ pub struct NodeInput<'a> {
     pub has_second_reader: bool,
     /// Whether any rule acts on mail; on a replay, the recorded replies tell.
     pub has_rule_acts: bool,
+    /// Whether there are files that a mail may ask for; on a replay, the recorded replies tell.
+    pub has_files: bool,
     /// The time of the visit. All evaluations of one visit and a replay of it are given the same time.
     pub now: Instant,
 }

@@ -19,6 +19,7 @@ pub mod entry;
 mod failure;
 mod fork;
 mod interrupt;
+mod meeting_gate;
 mod model_caller;
 pub mod node;
 mod park;
@@ -32,7 +33,8 @@ pub use active_run::ActiveRun;
 pub use call_handler::{
     CallContext, CallError, CallHandler, CallReply, CallResult, LiveCallHandler, ReplyFuture, RunDeferred,
 };
-pub use engine::{Engine, EngineLimits};
+pub use engine::{Engine, EngineLimits, RunningIntake};
 pub use fork::fork_run;
 pub use model_caller::{MODEL_IN_USE, NodeModelCaller};
+pub use recall::material::FilesPresence;
 pub use replay::{Replay, replay_run};

@@ -11,7 +11,10 @@ use super::{
     entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
-use crate::model::{CheckpointRow, Mail, MatchedAct, Move, NodeName, ReplyJson, RunId, RunRecord, SentenceScores};
+use crate::model::{
+    CheckpointRow, HeldTime, Mail, MatchedAct, Move, NodeName, ReplyJson, RunId, RunRecord, SentenceScores,
+};
+use crate::tool::EarlierAnswer;
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,6 +92,7 @@ fn replay_node(
             has_model: model,
             has_second_reader: true,
             has_rule_acts: true,
+            has_files: true,
             now: checkpoint.entered_at,
         };
         let step = nodes.get(checkpoint.node).evaluate(&entry)?;
@@ -119,6 +123,18 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
     // Where no rule acted on mail, the rules were not asked.
     if found.is_none() && matches!(call, Call::RuleActs { .. }) {
         return ReplyJson::encode(&Vec::<MatchedAct>::new()).context("encoding an empty reply");
+    }
+    // Where there were no files, none was looked for.
+    if found.is_none() && matches!(call, Call::FindFiles { .. }) {
+        return ReplyJson::encode(&Vec::<Option<String>>::new()).context("encoding an empty reply");
+    }
+    // A run of a version that accepted invitations without looking what is held has found nothing.
+    if found.is_none() && matches!(call, Call::HeldTimes { .. }) {
+        return ReplyJson::encode(&Vec::<HeldTime>::new()).context("encoding an empty reply");
+    }
+    // A run of a version that did not look for earlier answers has found none.
+    if found.is_none() && matches!(call, Call::EarlierAnswer { .. }) {
+        return ReplyJson::encode(&None::<EarlierAnswer>).context("encoding an empty reply");
     }
     found.ok_or_else(|| {
         anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())

@@ -11,13 +11,14 @@ use std::{
 use anyhow::anyhow;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{active_run::ActiveRun, thread_queue::ThreadQueues};
+use super::{active_run::ActiveRun, meeting_gate::MeetingGate, thread_queue::ThreadQueues};
 use crate::model::{NodeName, RunId};
 
 /// Knows the runs in flight, and limits how many are driven at once.
 pub(super) struct RunSupervisor {
     claimed_runs: Mutex<HashMap<RunId, ClaimedRun>>,
     thread_queues: ThreadQueues,
+    meeting_gate: MeetingGate,
     /// One permit for each run that may be driven at once.
     permits: Arc<Semaphore>,
     node_timeout: Duration,
@@ -37,6 +38,7 @@ impl RunSupervisor {
         Self {
             claimed_runs: Mutex::default(),
             thread_queues: ThreadQueues::default(),
+            meeting_gate: MeetingGate::default(),
             permits: Arc::new(Semaphore::new(in_flight)),
             node_timeout,
         }
@@ -51,7 +53,7 @@ impl RunSupervisor {
             return None;
         }
         claimed.insert(run.run_id(), ClaimedRun::default());
-        self.thread_queues.admit_or_enqueue(run)
+        self.admit_or_enqueue(run)
     }
 
     /// Claims a run before it is read from the store. Returns false when it is claimed already.
@@ -69,9 +71,24 @@ impl RunSupervisor {
         self.claimed_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
     }
 
-    /// Returns a claimed run if it may be driven now. If its queue is taken, the run waits in the queue.
+    /// Returns a claimed run if it may be driven now. If its queue is taken, the run waits in the queue; one that looks for
+    /// the time of a meeting waits until the mail at hand has been read.
     pub(super) fn admit_or_enqueue(&self, run: ActiveRun) -> Option<ActiveRun> {
-        self.thread_queues.admit_or_enqueue(run)
+        self.thread_queues.admit_or_enqueue(self.meeting_gate.pass_or_hold(run)?)
+    }
+
+    /// Notes that a pass begins, which may bring mail.
+    pub(super) fn begin_intake(&self) {
+        self.meeting_gate.begin_intake();
+    }
+
+    /// Notes that a pass has ended. Returns the runs that may be driven now.
+    pub(super) fn end_intake(&self) -> Vec<ActiveRun> {
+        self.admit_all(self.meeting_gate.end_intake())
+    }
+
+    fn admit_all(&self, runs: Vec<ActiveRun>) -> Vec<ActiveRun> {
+        runs.into_iter().filter_map(|run| self.thread_queues.admit_or_enqueue(run)).collect()
     }
 
     /// Waits for a permit to drive a run. Returns none when the process ends.
@@ -88,7 +105,9 @@ impl RunSupervisor {
         } else {
             permit.forget()
         }
-        self.thread_queues.release(queues)
+        let mut admitted = self.thread_queues.release(queues);
+        admitted.extend(self.admit_all(self.meeting_gate.finish_run(run_id)));
+        admitted
     }
 
     /// Evaluates a node, catching panics and noting the time it began. Returns none when the run is abandoned; its

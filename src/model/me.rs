@@ -39,10 +39,19 @@ impl Me {
             time_zone,
             work_start: NaiveTime::MIN,
             work_end: NaiveTime::from_hms_opt(23, 59, 0).unwrap_or(NaiveTime::MIN),
-            work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
+            work_days: Self::usual_work_days(Tz::UTC),
             signature: String::new(),
             decline: String::new(),
             languages: Vec::new(),
+        }
+    }
+
+    /// Returns the days on which people work where this zone is, for a person who names none.
+    pub fn usual_work_days(time_zone: Tz) -> Vec<Weekday> {
+        use Weekday::{Fri, Mon, Sun, Thu, Tue, Wed};
+        match time_zone {
+            Tz::Asia__Jerusalem | Tz::Asia__Tel_Aviv | Tz::Israel => vec![Sun, Mon, Tue, Wed, Thu],
+            _ => vec![Mon, Tue, Wed, Thu, Fri],
         }
     }
 

@@ -75,9 +75,9 @@ pub use secret::Secret;
 pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
-    HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask, Recurrence,
-    ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskRow,
-    TaskStatus,
+    Appointment, HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask,
+    Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter,
+    TaskRow, TaskStatus,
 };
 pub use team::{AgentState, AgentType, TeamState, TodoItem, TodoStatus};
 pub use text_enum::UnknownVariant;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskedTimes, Instant, text_enum::text_enum};
+use super::{Appointment, AskedTimes, Instant, text_enum::text_enum};
 
 text_enum! {
     /// What kind of work a task is. Each kind has a template of steps.
@@ -93,6 +93,12 @@ pub struct ExtractedTask {
     /// What is asked that the program can answer by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+    /// Whether something is to be sent that may be a file of the person's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_for_file: bool,
+    /// The name of that file, once it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 text_enum! {
@@ -157,6 +163,9 @@ pub struct Reading {
     pub urgency: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<MailWarning>,
+    /// When the person is taken, as far as the mail says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub appointments: Vec<Appointment>,
 }
 
 impl Reading {

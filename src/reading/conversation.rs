@@ -225,6 +225,8 @@ mod tests {
             "Das brauche ich nicht mehr.",
             "כבר לא צריך, מצאתי אצלי.",
             "עזבי, הסתדרתי.",
+            "No need to look at the section any more, our engineer did.",
+            "Vergiss bitte meine Mail von Montag.",
         ] {
             assert!(turn(text).withdraws.is_some(), "{text}");
         }
@@ -234,6 +236,10 @@ mod tests {
             "Das Problem ist gelöst, danke.",
             "Die Unterlagen sind angekommen, vielen Dank.",
             "הכול בסדר, תודה.",
+            "Found it, it was in my coat!",
+            "Our engineer has sorted it out.",
+            "Ihre Zahlung ist bei uns eingegangen.",
+            "מצאתי אותם, היו במגירה.",
         ] {
             assert!(turn(text).settles.is_some(), "{text}");
         }
@@ -246,6 +252,9 @@ mod tests {
             "Das hat sich leider noch nicht erledigt.",
             "Please send the form.",
             "כבר לא צריך?",
+            "There is no need to hurry.",
+            "I have not found it yet.",
+            "Hast du ihn gefunden?",
         ] {
             let turn = turn(text);
             assert_eq!((turn.withdraws, turn.settles), (None, None), "{text}");

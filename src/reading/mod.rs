@@ -5,6 +5,7 @@
 //! learned from labelled mail stands in `learned/weights.txt`, by name, so that a person can read why a mail became a task.
 //! A mail's words never decide what the program may do; they only decide what is offered to the person.
 
+mod appointment;
 mod conversation;
 #[cfg(test)]
 mod german_tests;

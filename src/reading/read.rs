@@ -4,6 +4,7 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
+    appointment::find_appointments,
     language::Language,
     learned::{Head, MailScores, PredictedClass, score_mail},
     lexicon::Feature,
@@ -24,6 +25,7 @@ use crate::reading::{
     },
     task::{
         asked::join_receipt_with_question,
+        meeting_times::find_offered_time,
         money,
         objective::truncate_at_word,
         own_mail,
@@ -78,7 +80,13 @@ pub(super) fn read_annotated(
     let verdict = decide_outcome(mail, annotated, base, scores, context).heed(&found);
     let personal = scores.predicted_class() == PredictedClass::Personal;
     let meeting = annotated.sentences.iter().any(|scored| scored.logit_meets > 0.0) || mail.invite.is_some();
+    let appointments = if found.list.is_empty() && !scores.is_positive(Head::Spam) {
+        find_appointments(mail, annotated, base, context)
+    } else {
+        Vec::new()
+    };
     Reading {
+        appointments,
         urgency: estimate_urgency(mail, annotated, scores, &verdict.tasks, found.is_impersonation, context),
         warnings: found.list,
         no_task: verdict.no_task,
@@ -285,9 +293,21 @@ fn read_ordinary_mail(
     if let Some(whom) = annotated.addressing.asks_instead() {
         return ReadingOutcome::without_task(NoTask::Fyi, format!("it asks {whom}"), score);
     }
-    read_stated_deadline(mail, annotated, base)
+    read_offered_time(mail, annotated, base)
+        .or_else(|| read_stated_deadline(mail, annotated, base))
         .or_else(|| read_implied_request(mail, annotated, base, scores))
         .unwrap_or_else(|| ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(annotated), score))
+}
+
+/// "I am in town next week. Any afternoon except Wednesday?": asks about a time, and for nothing else.
+fn read_offered_time(mail: &Mail, annotated: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<ReadingOutcome> {
+    if annotated.is_from_service() || annotated.has(Feature::NoAction) || annotated.has(Feature::Advert) {
+        return None;
+    }
+    let scored = find_offered_time(annotated, base)?;
+    let task = plan_task(scored, true, mail, annotated, base);
+    let reason = format!("asks about a time: “{}”", truncate_at_word(scored.sentence.raw, 120));
+    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))
 }
 
 /// No sentence asks in so many words, but the mail as a whole reads like those that do.

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{
-    ReplyWording, Tool, ToolError, ToolInput, ToolOutcome,
+    EarlierAnswer, FoundMaterial, ReplyWording, Tool, ToolError, ToolInput, ToolOutcome, WantedMaterial,
     answer::{KnownAnswer, find_answer, has_answer},
-    letter::{LetterWording, Tone, begin_letter, complete_letter, find_tone, signature},
+    letter::{LetterWording, Tone, begin_letter, complete_letter, find_tone, is_closing, is_greeting, signature},
     meeting_time::{format_span, proposed_times, taken_reason},
     message::{OutgoingMessage, missing_address_outcome, reply_subject},
 };
 use crate::model::{
-    Address, Effect, Mail, Me, MeetingAnswer, Task,
+    Address, Effect, Mail, Me, MeetingAnswer, Task, TaskKind,
     action::{Argument, Origin},
     ids::sha256_hex,
     task::{ANSWER_MAIL, SEND_REPLY},
@@ -42,6 +42,12 @@ impl Tool for DraftReply {
         writes_reply(task)
     }
 
+    fn wanted_material<'a>(&self, task: &'a Task) -> Option<WantedMaterial<'a>> {
+        let text = |key: &str| task.context.more.get(key).and_then(Value::as_str);
+        let is_question = text("kind") == Some(TaskKind::Question.as_str()) && !writes_reply(task);
+        text("evidence").filter(|_| is_question).map(WantedMaterial::Answer)
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = missing_address_outcome(input).filter(|_| Me::is_placeholder_sender(input.own)) {
             return Ok(yours);
@@ -58,6 +64,7 @@ impl Tool for DraftReply {
             body: known.text,
             in_reply_to: Some(mail),
             calendar: None,
+            files: Vec::new(),
         }
         .compose(input)?;
         let mut output = json!({
@@ -72,6 +79,8 @@ impl Tool for DraftReply {
             }
         };
         add(WORDED_BY, (origin == Origin::Model).then(|| json!(origin)));
+        let source = earlier_answer(input).filter(|_| origin == Origin::Template);
+        add("source", source.map(|answer| json!(describe_source(answer))));
         add(INCOMPLETE, (!known.is_whole).then_some(Value::Bool(true)));
         let arguments = [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
         Ok(ToolOutcome::request_effect(Effect::Draft { message }, output, &arguments))
@@ -101,8 +110,36 @@ pub(super) fn writes_reply(task: &Task) -> bool {
 /// answer.
 pub(super) fn template_answer(input: &ToolInput<'_>, mail: &Mail) -> Option<KnownAnswer> {
     let tone = find_tone(input, mail.from.name.as_deref());
-    let known = proposed_slots(input, &tone).or_else(|| find_answer(input, mail, &tone))?;
+    let known = proposed_slots(input, &tone)
+        .or_else(|| find_answer(input, mail, &tone))
+        .or_else(|| earlier_answer(input).map(|answer| KnownAnswer { text: answer_words(answer), is_whole: false }))?;
     Some(KnownAnswer { text: complete_letter(input, &tone, &known.text), ..known })
+}
+
+/// Returns what the person answered to the same question before. It was written to somebody else, so it is only a draft.
+fn earlier_answer<'a>(input: &ToolInput<'a>) -> Option<&'a EarlierAnswer> {
+    match input.material {
+        Some(FoundMaterial::Answer(answer)) => Some(answer),
+        _ => None,
+    }
+}
+
+/// Returns the words of an earlier answer, without the greeting and the ending that were for somebody else.
+fn answer_words(answer: &EarlierAnswer) -> String {
+    let mut lines: Vec<&str> = answer.text.lines().collect();
+    let first = lines.iter().position(|line| !line.trim().is_empty()).unwrap_or(0);
+    if lines.get(first).is_some_and(|line| is_greeting(line)) {
+        lines.drain(..=first);
+    }
+    let closing = lines.iter().rposition(|line| is_closing(line)).filter(|at| *at > 0);
+    lines.truncate(closing.unwrap_or(lines.len()));
+    lines.join("\n").trim().to_owned()
+}
+
+/// Returns where an earlier answer stands, for the person.
+fn describe_source(answer: &EarlierAnswer) -> String {
+    let at = answer.at.map_or_else(String::new, |at| format!(" of {}", at.day()));
+    format!("your answer to {}{at}, mail {}: {}", answer.to, answer.mail_id, answer.subject)
 }
 
 /// Returns the words of an answer about the time of a meeting.

@@ -1,5 +1,6 @@
 //! `send_calendar_invite` and `answer_invitation`: messages with calendar parts as RFC 5545 and RFC 5546 define them.
 
+use chrono::Duration;
 use serde_json::{Value, json};
 
 use super::{
@@ -18,7 +19,7 @@ use crate::{
     date::{check_times_agree, follow_text, names_any_time},
     icalendar::{EventTimes, escape_text, format_utc, quote_parameter, render_calendar},
     model::{
-        ActionId, Address, Effect, Instant, InvitationAnswer, Mail, MeetingAnswer,
+        ActionId, Address, Effect, HeldKind, HeldTime, Instant, InvitationAnswer, Mail, MeetingAnswer, Task,
         action::{Argument, Origin, SendKind},
         mail::Invite,
         task::{ANSWER, PROPOSE_TIME_SLOTS, SEND_REPLY},
@@ -72,6 +73,7 @@ impl Tool for SendCalendarInvite {
             to,
             in_reply_to: Some(mail),
             calendar: Some(("REQUEST", render_calendar("REQUEST", &lines))),
+            files: Vec::new(),
         };
         let replaces = earlier_draft(input);
         let effect = Effect::Send { kind: SendKind::Invite, message: outgoing.compose(input)?, replaces };
@@ -152,6 +154,10 @@ impl Tool for AnswerInvitation {
         true
     }
 
+    fn needs_held_times(&self, task: &Task, _now: Instant) -> Option<(Instant, Instant)> {
+        task.held_times().into_iter().find(|held| held.kind == HeldKind::Invited).map(|held| (held.from, held.to))
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
@@ -159,7 +165,8 @@ impl Tool for AnswerInvitation {
         let mail = mail_to_answer(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
         let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
-        let (status, word) = choose_answer(input);
+        let conflict = find_conflict(input, invite);
+        let (status, word) = choose_answer(input, conflict);
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
         let name = input.me.default_signature(input.own);
         let mut lines = vec![
@@ -181,6 +188,7 @@ impl Tool for AnswerInvitation {
             body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             in_reply_to: Some(mail),
             calendar: Some(("REPLY", render_calendar("REPLY", &lines))),
+            files: Vec::new(),
         };
         let effect = Effect::Send { kind: SendKind::Answer, message: outgoing.compose(input)?, replaces: None };
         let mut outcome = request_send(effect, &ARGUMENTS);
@@ -188,6 +196,10 @@ impl Tool for AnswerInvitation {
             && let Some(output) = requested.output.as_object_mut()
         {
             output.insert("answer".into(), status.into());
+            if let Some(held) = conflict {
+                let why = format!("that time is held for “{}” ({})", held.objective, held.kind.describe());
+                output.insert("why".into(), why.into());
+            }
             output.insert("invitation".into(), invitation_details(invite, &organizer, input.in_calendar));
         }
         Ok(outcome)
@@ -229,10 +241,25 @@ fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &CalendarLo
     json!({ "event": invited, "in_calendar": known })
 }
 
-/// Returns the status and word of the answer: yes, unless the person said otherwise. They are asked before it is sent.
-fn choose_answer(input: &ToolInput<'_>) -> (&'static str, &'static str) {
+/// Returns what the person wrote, or somebody confirmed to them, for the time of the event. Another invitation is no reason to
+/// decline this one: only the person knows which they prefer.
+fn find_conflict<'a>(input: &ToolInput<'a>, invite: &Invite) -> Option<&'a HeldTime> {
+    let start = invite.start?;
+    // Of an event without an end it is known when it begins.
+    let end = invite.end.unwrap_or_else(|| start.plus(Duration::minutes(1)));
+    let organizer = invite.organizer.as_deref().unwrap_or_default();
+    let asker = input.mail.map_or("", |mail| mail.from.addr.as_str());
+    let is_this = |held: &HeldTime| [organizer, asker].iter().any(|who| held.is_same_meeting(who, start));
+    let is_taken = |held: &&HeldTime| matches!(held.kind, HeldKind::Written | HeldKind::Booked) && !is_this(held);
+    input.held_times.iter().filter(is_taken).find(|held| held.from < end && start < held.to)
+}
+
+/// Returns the status and word of the answer: yes if the time is free, unless the person said otherwise. They are asked
+/// before it is sent.
+fn choose_answer(input: &ToolInput<'_>, conflict: Option<&HeldTime>) -> (&'static str, &'static str) {
     let chosen = input.task.context.more.get(ANSWER).and_then(Value::as_str).and_then(|answer| answer.parse().ok());
-    match chosen.unwrap_or(InvitationAnswer::Accepted) {
+    let usual = if conflict.is_some() { InvitationAnswer::Declined } else { InvitationAnswer::Accepted };
+    match chosen.unwrap_or(usual) {
         InvitationAnswer::Accepted => ("ACCEPTED", "Accepted"),
         InvitationAnswer::Tentative => ("TENTATIVE", "Tentatively accepted"),
         InvitationAnswer::Declined => ("DECLINED", "Declined"),

@@ -8,7 +8,10 @@ use mail_builder::{
 };
 
 pub(super) use super::letter::add_greeting_and_closing;
-use super::{ToolError, ToolInput, ToolOutcome};
+use super::{
+    ToolError, ToolInput, ToolOutcome,
+    material::{FilePart, body_with_files},
+};
 use crate::model::{Address, Attachment, Mail, action::ComposedMessage, ids::sha256_hex};
 
 /// What a message says. Sender, date and ids follow from the input.
@@ -20,6 +23,8 @@ pub(super) struct OutgoingMessage<'a> {
     pub(super) in_reply_to: Option<&'a Mail>,
     /// The method and the text of a calendar part.
     pub(super) calendar: Option<(&'static str, String)>,
+    /// The files that go with it; none beside a calendar part.
+    pub(super) files: Vec<FilePart>,
 }
 
 /// The file name of a calendar part.
@@ -56,7 +61,11 @@ impl OutgoingMessage<'_> {
                 .header("References", Raw::new(references.join(" ")));
         }
         let (builder, attachments) = match self.calendar {
-            None => (builder.text_body(self.body.clone()), Vec::new()),
+            None if self.files.is_empty() => (builder.text_body(self.body.clone()), Vec::new()),
+            None => {
+                let shown = self.files.iter().map(FilePart::shown).collect();
+                (builder.body(body_with_files(input.idempotency_key, &self.body, self.files)), shown)
+            }
             Some((method, text)) => {
                 let shown = calendar_attachment(&text);
                 (builder.body(body_with_calendar(input.idempotency_key, &self.body, method, text)), vec![shown])

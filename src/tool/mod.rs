@@ -10,6 +10,7 @@ mod invite;
 mod label;
 mod letter;
 mod lookup;
+mod material;
 mod meeting_time;
 mod message;
 mod parameter;
@@ -24,6 +25,7 @@ mod slot_search;
 mod summarise_thread;
 
 pub use answer::say_when;
+pub use material::{EarlierAnswer, FoundFile, FoundMaterial};
 pub use meeting_time::MeetingSpan;
 pub use parameter::{ToolAccess, ToolParameter, check_arguments};
 pub use response_words::{decline_letter, is_finished_letter, place_line, time_suits};
@@ -57,6 +59,8 @@ pub struct ToolInput<'a> {
     pub letters: &'a [OwnLetter],
     /// A model's words; only for tools that accept them.
     pub wording: Option<&'a ReplyWording>,
+    /// What the person's own files and mails hold for an answer; only for tools that ask for it.
+    pub material: Option<&'a FoundMaterial>,
     /// The recorded invoices; only for tools that ask for them.
     pub invoices: &'a [InvoiceRow],
     /// What the search found; only for tools that ask for it.
@@ -76,6 +80,15 @@ impl<'a> ToolInput<'a> {
     fn text_argument(&self, name: &str) -> Option<&'a str> {
         self.arguments?.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
     }
+}
+
+/// What a tool looks for in the person's own files and mails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedMaterial<'a> {
+    /// The file of this name.
+    File(&'a str),
+    /// What the person answered to this question before.
+    Answer(&'a str),
 }
 
 /// A model's words for a message. It supplies neither the recipients nor the subject nor the signature.
@@ -204,9 +217,19 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Returns between which instants the tool needs to know what is held for others.
+    fn needs_held_times(&self, task: &Task, now: Instant) -> Option<(Instant, Instant)> {
+        self.needs_free_times(task, now)
+    }
+
     /// Returns whether the tool needs to know what the calendar has under the UID of the mail's invitation.
     fn reads_invited_events(&self) -> bool {
         false
+    }
+
+    /// Returns what the tool looks for to make an answer of.
+    fn wanted_material<'a>(&self, _task: &'a Task) -> Option<WantedMaterial<'a>> {
+        None
     }
 
     /// Returns whether the tool writes a letter for this task, and so needs to know how the person writes to its sender.

@@ -3,11 +3,12 @@
 
 use chrono_tz::Tz;
 use mail_builder::{MessageBuilder, headers::raw::Raw};
-use mail_parser::{Message, MessageParser, MimeHeaders as _};
+use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders as _};
 
 use super::{
     MeetingSpan, ToolError,
     letter::LetterWording,
+    material::{FilePart, body_with_files},
     meeting_time::format_meeting_time,
     message::{body_with_calendar, calendar_attachment, header_address, header_addresses, subject_field},
 };
@@ -117,6 +118,15 @@ pub(super) fn calendar_text(parsed: &Message<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(part.contents()).into_owned())
 }
 
+/// Returns the files that go with a message without a calendar part.
+fn attached_files(parsed: &Message<'_>) -> Vec<FilePart> {
+    let file = |part: &MessagePart<'_>| {
+        let name = part.attachment_name().unwrap_or_default().to_owned();
+        FilePart { name, bytes: part.contents().to_vec() }
+    };
+    parsed.attachments().map(file).collect()
+}
+
 /// Returns the calendar part of a message with the times of its event.
 fn find_event(parsed: &Message<'_>) -> Option<(String, EventTimes)> {
     let calendar = calendar_text(parsed)?;
@@ -179,7 +189,15 @@ pub(super) fn recompose(
             let shown = vec![calendar_attachment(&calendar)];
             (builder.body(body_with_calendar(token, &new.body, method, calendar)), shown)
         }
-        None => (builder.text_body(new.body.clone()), new.attachments.clone()),
+        None => {
+            let files = attached_files(old);
+            if files.is_empty() {
+                (builder.text_body(new.body.clone()), new.attachments.clone())
+            } else {
+                let shown = files.iter().map(FilePart::shown).collect();
+                (builder.body(body_with_files(token, &new.body, files)), shown)
+            }
+        }
     };
     let mime =
         builder.write_to_string().map_err(|error| ToolError(format!("the message could not be written: {error}")))?;

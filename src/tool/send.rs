@@ -4,13 +4,13 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
-    Tool, ToolError, ToolInput, ToolOutcome, ToolParameter,
+    FoundFile, FoundMaterial, Tool, ToolError, ToolInput, ToolOutcome, ToolParameter, WantedMaterial,
     draft_reply::{INCOMPLETE, ONLY_PERSON_ANSWERS, WORDED_BY, mail_to_answer, reply_recipients, template_answer},
-    letter::LetterWording,
+    letter::{LetterWording, begin_letter, complete_letter, find_tone},
     message::{OutgoingMessage, add_greeting_and_closing, missing_address_outcome, reply_subject},
 };
 use crate::model::{
-    ActionId, Address, Effect, Task,
+    ActionId, Address, Effect, Mail, Task, TaskContext,
     action::{Argument, ComposedMessage, Origin, ReplacedDraft, SendKind},
     task::{INSTRUCTION, SEND_REPLY},
 };
@@ -28,6 +28,10 @@ impl Tool for SendReply {
         true
     }
 
+    fn wanted_material<'a>(&self, task: &'a Task) -> Option<WantedMaterial<'a>> {
+        task.context.more.get(TaskContext::FILE)?.as_str().map(WantedMaterial::File)
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
@@ -39,7 +43,15 @@ impl Tool for SendReply {
         let draft = input.task.tool_output.as_ref().and_then(|output| output.get("draft_reply"));
         let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
         let is_incomplete = draft.is_some_and(|draft| draft.get(INCOMPLETE).is_some());
+        let file = match input.material {
+            Some(FoundMaterial::File(file)) => Some(file),
+            _ if input.task.context.more.contains_key(TaskContext::FILE) && instruction(input).is_none() => {
+                return Ok(ONLY_PERSON_WORKS);
+            }
+            _ => None,
+        };
         let (body, origin) = match (instruction(input), drafted) {
+            (None, None) if let Some(file) = file => (file_letter(input, mail, &file.name), Origin::Template),
             (Some(words), _) => (add_greeting_and_closing(input, name, words), Origin::Person),
             (None, _) if is_incomplete => return Ok(ONLY_PERSON_ANSWERS),
             (None, Some(drafted)) => (drafted.to_owned(), draft.map_or(Origin::Template, draft_origin)),
@@ -54,6 +66,7 @@ impl Tool for SendReply {
             body,
             in_reply_to: Some(mail),
             calendar: None,
+            files: file.map(FoundFile::to_part).into_iter().collect(),
         }
         .compose(input)?;
         if message.has_gap() {
@@ -65,6 +78,16 @@ impl Tool for SendReply {
             &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)],
         ))
     }
+}
+
+/// The outcome where the file that was to be sent is gone: the work is the person's.
+const ONLY_PERSON_WORKS: ToolOutcome = ToolOutcome::ReplacedBy { steps: &[SEND_REPLY], step: "do_the_work" };
+
+/// Returns the letter that a file goes with.
+fn file_letter(input: &ToolInput<'_>, mail: &Mail, name: &str) -> String {
+    let tone = find_tone(input, mail.from.name.as_deref());
+    let phrase = LetterWording::of(&input.facts.language).phrase_for("attached", tone.is_familiar);
+    complete_letter(input, &tone, &begin_letter(&tone, phrase).replace("{file}", name))
 }
 
 /// Returns whose words a draft holds. A model's words stay a model's when they are sent; an unreadable origin counts as
@@ -127,7 +150,8 @@ impl Tool for SendMail {
         let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), &words);
         let subject =
             Some(text("subject")).filter(|subject| !subject.is_empty()).unwrap_or_else(|| input.task.objective.clone());
-        let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None }.compose(input)?;
+        let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None, files: Vec::new() }
+            .compose(input)?;
         let effect = Effect::Send { kind: SendKind::New, message, replaces: None };
         Ok(request_send(
             effect,
@@ -161,7 +185,8 @@ impl Tool for Forward {
         );
         let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), words.trim());
         let subject = format!("Fwd: {}", mail.subject);
-        let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None }.compose(input)?;
+        let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None, files: Vec::new() }
+            .compose(input)?;
         let effect = Effect::Send { kind: SendKind::Forward, message, replaces: None };
         Ok(request_send(
             effect,
@@ -185,7 +210,14 @@ fn named_recipients(requested: &Value) -> Result<Vec<Address>, ToolError> {
 pub(super) fn request_send(effect: Effect, arguments: &[(&str, Origin)]) -> ToolOutcome {
     let output = effect.message().map_or(Value::Null, |message| {
         let to: Vec<&str> = message.to.iter().map(|to| to.addr.as_str()).collect();
-        json!({ "to": to, "subject": message.subject, "text": message.body })
+        let mut output = json!({ "to": to, "subject": message.subject, "text": message.body });
+        let files = message.attachments.iter().filter(|file| file.content_type != "text/calendar");
+        let names: Vec<&str> = files.map(|file| file.name.as_str()).collect();
+        if let (Some(fields), false) = (output.as_object_mut(), names.is_empty()) {
+            fields.insert("attached".into(), json!(names));
+            fields.insert("source".into(), json!("data/files"));
+        }
+        output
     });
     ToolOutcome::request_effect(effect, output, arguments)
 }

@@ -64,6 +64,8 @@ pub(super) struct SlotSearch<'a> {
     length: Duration,
     busy: Vec<(Instant, Instant)>,
     held: &'a [HeldTime],
+    /// The address of who asks.
+    asker: &'a str,
     /// The times come from somebody whom the person knows: they need not lie in the working hours.
     is_by_acquaintance: bool,
 }
@@ -75,7 +77,8 @@ impl<'a> SlotSearch<'a> {
             BusyTimes::None | BusyTimes::Silent { .. } => Vec::new(),
         };
         let is_by_acquaintance = asked.is_some_and(|asked| asked.is_by_acquaintance);
-        Self { me: input.me, now: input.now, length, busy, held: input.held_times, is_by_acquaintance }
+        let asker = input.mail.map_or("", |mail| mail.from.addr.as_str());
+        Self { me: input.me, now: input.now, length, busy, held: input.held_times, asker, is_by_acquaintance }
     }
 
     pub(super) fn has_taken_times(&self) -> bool {
@@ -96,7 +99,9 @@ impl<'a> SlotSearch<'a> {
 
     fn find_conflict(&self, span: MeetingSpan) -> Option<SlotConflict> {
         let overlaps = |from: Instant, to: Instant| from < span.end && span.start < to;
-        if let Some(held) = self.held.iter().find(|held| overlaps(held.from, held.to)) {
+        if let Some(held) =
+            self.held.iter().find(|held| overlaps(held.from, held.to) && !held.is_same_meeting(self.asker, span.start))
+        {
             return Some(SlotConflict::Held(held.clone()));
         }
         self.busy.iter().any(|(from, to)| overlaps(*from, *to)).then_some(SlotConflict::Calendar)
@@ -234,6 +239,7 @@ mod tests {
         let input = ToolInput {
             invoices: &[],
             documents: &[],
+            material: None,
             arguments: None,
             task: &task,
             facts: &facts,

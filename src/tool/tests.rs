@@ -85,6 +85,7 @@ pub(super) fn run_with(
         wording: None,
         invoices: &[],
         documents: &[],
+        material: None,
         arguments: None,
         me: &me,
         own: "you@home.example",

@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod appointments;
 mod approval;
 mod approval_numbers;
 mod approval_screen;
@@ -33,6 +34,7 @@ mod engine_faults;
 mod engine_limits;
 mod findings;
 mod follow_ups;
+mod found_material;
 mod full_disk;
 mod fuzz_corpus;
 #[path = "../../fuzz/src/entry.rs"]

@@ -63,6 +63,7 @@ fn invitation(mail: &Mail, language: &str, start: DateTime<Utc>, minutes: i64) -
     let input = ToolInput {
         invoices: &[],
         documents: &[],
+        material: None,
         arguments: None,
         task: &task,
         facts: &facts,

@@ -141,6 +141,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
     let input = ToolInput {
         invoices: &[],
         documents: &[],
+        material: None,
         arguments: None,
         task: &task,
         facts: &facts,

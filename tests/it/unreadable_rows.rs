@@ -86,6 +86,7 @@ fn made_up() -> String {
            VALUES ('01KA5Z0000000000000000000A', 'rule_proposal', '{WORK}', 'me', 'Shall it be?', '{{}}', 'open', '{at}', '{at}');
          INSERT INTO proposal (item_id, edit, run_id, evidence) VALUES ('01KA5Z0000000000000000000A', '{{}}', '', '[1]');
          INSERT INTO request (kind, state, asked_at) VALUES ('once', 'answered', '{at}');
+         INSERT INTO mail_time SELECT mail_id, 'me', '{at}', '{at}', 'written', 'Then.' FROM mail LIMIT 1;
          INSERT INTO fork_effect SELECT run_id, 99, 'R1', action, 'void' FROM outbox LIMIT 1;
          INSERT OR IGNORE INTO journal SELECT action_id, '', '{at}', NULL FROM outbox LIMIT 1;
          INSERT INTO model_call (node, input_hash, ordinal, seq, reply, about, day, at, provider, model, prompt, version, guidelines, outcome,

@@ -7,7 +7,7 @@ use crate::{
     followup::{self, Situation, fingerprint},
     model::{
         AccountId, Direction, ExtractedTask, FactsKind, Fingerprint, Instant, Mail, MailContext, Reading, RelatedTask,
-        TaskId, TaskRelation, Turn,
+        TaskContext, TaskId, TaskRelation, Turn,
     },
     reading::{self, ReadContext, Relation},
 };
@@ -137,7 +137,10 @@ impl PreviewTasks {
             subject: mail.subject.clone(),
             asked_at: mail.date,
             due_at: task.due_at,
+            has_begun: true,
             wants_answer: task.wants_answer,
+            asked_times: task.asked_times.clone(),
+            meeting_minutes: task.meeting_duration.as_deref().and_then(TaskContext::parse_minutes),
         };
         self.0.push(PreviewTask { thread: mail.thread.clone(), text: fingerprint::of_mail(mail), related });
     }

@@ -25,7 +25,10 @@ pub use lock::WorkerLockHeld;
 
 use crate::{
     app::{App, PassReport},
-    graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
+    graph::{
+        ActiveRun, Engine, EngineLimits, FilesPresence, LiveCallHandler, NodeModelCaller, entry::RunIdentity,
+        node::Nodes,
+    },
     ingest::{EnteredMail, IntakeCounts, PolledIntake},
     model::{ActionId, ItemRow, RunKind},
     outbox::Outbox,
@@ -113,6 +116,7 @@ impl WorkerUseCases<'_> {
         }
         let journal = self.app.reflection_files();
         let model = self.app.model().start().await?;
+        let me = Arc::new(self.app.config.me.clone());
         let library = LiveCallHandler {
             store: self.app.store.clone(),
             memory: self.app.memory.clone(),
@@ -121,8 +125,10 @@ impl WorkerUseCases<'_> {
             labels: self.app.config.labels.clone(),
             model: model.clone(),
             second_reader: self.app.config.second_reader,
+            files: self.app.home.files(),
+            files_presence: FilesPresence::default(),
+            me: Arc::clone(&me),
         };
-        let me = Arc::new(self.app.config.me.clone());
         let nodes = Nodes::with_planner(&me, &self.app.tools, &self.app.config.planner);
         let planner = &self.app.config.planner;
         let limits = EngineLimits {
@@ -175,6 +181,7 @@ impl Worker {
         intake: &PolledIntake,
         tally: &mut IntakeCounts,
     ) -> anyhow::Result<Option<Duration>> {
+        let _reading = self.engine.begin_intake();
         let mut pass = intake.start_pass().await?;
         while !self.engine.is_stopping() {
             self.backfill.send_replace(BackfillProgress {
@@ -211,6 +218,7 @@ impl Worker {
         troubles.extend(self.tend_or_say().await?);
         // Once per process is enough: from here on every line is written by this worker.
         self.reflections_repaired.get_or_try_init(|| self.journal.reconcile(&self.app.store)).await?;
+        let reading = self.engine.begin_intake();
         self.engine.resume_unfinished_runs().await?;
         let mut tally = IntakeCounts::default();
         for followed in &self.followed_accounts {
@@ -218,6 +226,7 @@ impl Worker {
                 troubles.push(format!("account {}: {error:#}", followed.intake.account_intake.account));
             }
         }
+        drop(reading);
         self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.tasks().rerank_if_rules_changed(&rules).await?;

@@ -26,7 +26,9 @@ pub(super) fn meeting_lines(detail: &ItemDetail, message: Option<&ComposedMessag
         lines.push(PageLine::field("Asked", &escape_and_truncate(&asked.words, 300)));
     }
     let found = task.tool_output.as_ref().and_then(|output| output.get(PROPOSE_TIME_SLOTS));
-    if let Some(why) = found.and_then(|found| found.get("why")).and_then(Value::as_str) {
+    // The answer to a calendar's invitation says itself why it is no.
+    let why = found.and_then(|found| found.get("why")).or_else(|| detail.item.body.pointer("/planned/why"));
+    if let Some(why) = why.and_then(Value::as_str) {
         lines.push(PageLine::field("But", &escape_and_truncate(why, 300)));
     }
     lines

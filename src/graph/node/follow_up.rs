@@ -43,8 +43,9 @@ pub(super) fn add_links(
 fn runs_of_links(entry: &NodeInput<'_>, known: &MailContext, links: &[TaskLink<'_>]) -> Vec<NewRun> {
     let open = || links.iter().filter(|link| link.update.end.is_none());
     let ranks = open().map(|link| rank_run(entry, link.task));
-    let answers =
-        open().filter(|link| link.update.asked_times.is_some()).map(|link| answer_run(entry, known, link.task));
+    // Who has not begun yet reads the times as they are now.
+    let is_asked = |link: &&TaskLink<'_>| link.update.asked_times.is_some() && link.task.has_begun;
+    let answers = open().filter(is_asked).map(|link| answer_run(entry, known, link.task));
     ranks.chain(answers).collect()
 }
 
@@ -85,10 +86,13 @@ pub(super) fn follow_event(
 /// answer.
 fn answer_run(entry: &NodeInput<'_>, known: &MailContext, task: &RelatedTask) -> NewRun {
     let (parent, task_id) = (entry.run.run_id.to_string(), task.task_id.to_string());
+    // A task that nobody has worked on yet is worked on from the beginning.
+    let (kind, node) =
+        if task.has_begun { (RunKind::Decision, NodeName::ExecuteTool) } else { (RunKind::Task, NodeName::Prioritise) };
     NewRun {
         run_id: RunId::derive(entry.now, &[&parent, &task_id, "answer"]),
-        kind: RunKind::Decision,
-        node: NodeName::ExecuteTool,
+        kind,
+        node,
         state: RunState {
             mail_id: entry.state.mail_id,
             mail_key: Some(known.source_key.clone()),

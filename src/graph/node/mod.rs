@@ -1,6 +1,7 @@
 //! The five nodes. Each is a function of its state, the recorded replies and the time, and writes only the fields that
 //! [`writable_fields`] names.
 
+mod asked_files;
 mod execute_tool;
 mod follow_up;
 mod generate_response;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::{follow_up, mail_plan::plan_mail_request, wording};
+use super::{asked_files, follow_up, mail_plan::plan_mail_request, wording};
 use crate::{
     followup::{self, FollowUpOutcome, Situation},
     graph::entry::{Call, Node, NodeInput, NodeOutput},
@@ -80,6 +80,9 @@ impl Node for PlanStep {
                 return Ok(NodeOutput::from_call(Call::TasksWithFingerprints { fingerprints: requests }));
             };
             followup::merge_tasks(&mut known.tasks, same);
+        }
+        if let Some(asking) = asked_files::note_asked_files(entry, &known, &mut reading)? {
+            return Ok(asking);
         }
         let mut step = self.open_or_link_tasks(entry, mail, &known, &reading);
         step.runs.extend(effect_run(entry, &known, acts));
@@ -196,7 +199,8 @@ impl PlanStep {
         } else {
             followup::decide(situation, &reading.tasks)
         };
-        match (decision.fresh.is_empty(), decision.links.is_empty()) {
+        let appointments = followup::appointments_of(&situation, reading, &decision);
+        let mut step = match (decision.fresh.is_empty(), decision.links.is_empty()) {
             (true, true) => {
                 let (no_task, reason) =
                     decision.quiet.unwrap_or_else(|| (reading.no_task.unwrap_or(NoTask::Fyi), reading.reason.clone()));
@@ -208,7 +212,11 @@ impl PlanStep {
                 follow_up::add_links(&mut step, entry, known, &told, &decision.links);
                 step
             }
+        };
+        if !appointments.is_empty() {
+            step.changes.push(Change::HoldTimes { appointments });
         }
+        step
     }
 
     /// Returns what the mail says about the matter of its conversation; nothing when there is no conversation that it
@@ -347,6 +355,7 @@ fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &Extracted
         TaskContext::ASKED_TIMES,
         plan.asked_times.as_ref().map(|asked| serde_json::to_value(asked).unwrap_or_default()),
     );
+    more(TaskContext::FILE, plan.file.clone().map(Value::from));
     more(TaskContext::HAPPENS_AT, plan.happens_at.map(|at| Value::from(at.to_string())));
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));

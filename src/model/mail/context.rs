@@ -1,6 +1,8 @@
 //! The context of a mail: what is known about it beside its text, and which open tasks it may be about.
 
-use crate::model::{Direction, FactsKind, Instant, MailId, MailboxKind, TaskId, mail::Invite, text_enum::text_enum};
+use crate::model::{
+    AskedTimes, Direction, FactsKind, Instant, MailId, MailboxKind, TaskId, mail::Invite, text_enum::text_enum,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is known about a mail beside its text: how it came, its people and its conversation.
@@ -66,9 +68,23 @@ pub struct RelatedTask {
     /// The deadline of the task as a point in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Instant>,
+    /// Whether the work on the task has begun. Until then, what a later mail changes about it needs no run of its own.
+    #[serde(default = "has_begun")]
+    pub has_begun: bool,
     /// Whether an answer is all that the task asks for.
     #[serde(default)]
     pub wants_answer: bool,
+    /// The times that its mail names for a meeting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_times: Option<AskedTimes>,
+    /// How long the meeting is to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meeting_minutes: Option<i64>,
+}
+
+/// What earlier versions, which did not record it, took for granted.
+const fn has_begun() -> bool {
+    true
 }
 
 text_enum! {

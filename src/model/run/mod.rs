@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ActionId, Facts, Fingerprint, MailId, MailState, PlannedRuleEffect, Priority, Subtask, Task, TaskId, TaskStatus,
-    ToolCall, UrgencyOrigin, plan, reading::MailWarning, text_enum::text_enum,
+    ActionId, Appointment, Facts, Fingerprint, MailId, MailState, PlannedRuleEffect, Priority, Subtask, Task, TaskId,
+    TaskStatus, ToolCall, UrgencyOrigin, plan, reading::MailWarning, text_enum::text_enum,
 };
 
 /// The version of every stored state and change. A run of another version is parked, its state is never guessed at.
@@ -211,6 +211,8 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         warnings: Option<Vec<MailWarning>>,
     },
+    /// Records when the person is taken because of the mail, in place of what was recorded before.
+    HoldTimes { appointments: Vec<Appointment> },
     /// Sets the priority, with the rule that decided.
     Priority {
         priority: Priority,
@@ -298,7 +300,7 @@ impl Change {
     pub const fn written_field(&self) -> WrittenField {
         match self {
             Change::OpenTask { .. } | Change::LinkMail { .. } => WrittenField::Tasks,
-            Change::Settle { .. } => WrittenField::Ledger,
+            Change::Settle { .. } | Change::HoldTimes { .. } => WrittenField::Ledger,
             Change::Priority { .. } => WrittenField::Priority,
             Change::Status { .. } => WrittenField::Status,
             Change::Documents { .. } => WrittenField::ContextDocs,
@@ -335,7 +337,7 @@ impl RunState {
     pub fn apply(&mut self, change: &Change, at: super::Instant) -> Result<(), BadChange> {
         match change {
             Change::OpenTask { task, .. } => self.opened.push(task.task_id),
-            Change::LinkMail { .. } | Change::Settle { .. } => {}
+            Change::LinkMail { .. } | Change::Settle { .. } | Change::HoldTimes { .. } => {}
             Change::Documents { documents } => self.context_docs = Arc::clone(documents),
             Change::Priority { priority, rule, urgency } => {
                 if let (Some(facts), Some(urgency)) = (&mut self.facts, urgency) {

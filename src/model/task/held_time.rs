@@ -14,6 +14,12 @@ text_enum! {
         Proposed = "proposed",
         /// Somebody has invited the person to it.
         Invited = "invited",
+        /// The person wrote in a mail of their own that they are taken then.
+        Written = "written",
+        /// A mail confirms an appointment at that time.
+        Booked = "booked",
+        /// A mail calls an appointment off; it holds nothing, and frees what earlier mails hold from that minute on.
+        Released = "released",
     }
 }
 
@@ -23,6 +29,9 @@ impl HeldKind {
         match self {
             Self::Proposed => "you proposed it",
             Self::Invited => "you are invited",
+            Self::Written => "you wrote it",
+            Self::Booked => "a mail confirms it",
+            Self::Released => "it was called off",
         }
     }
 }
@@ -33,8 +42,30 @@ pub struct HeldTime {
     pub from: Instant,
     pub to: Instant,
     pub kind: HeldKind,
-    /// What the task is about.
+    /// What the task is about, or the sentence of a mail that opened none.
     pub objective: String,
+    /// The addresses in the mail that says so; empty for the time of a task.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub people: String,
+}
+
+impl HeldTime {
+    /// Returns whether this may be the very meeting that somebody asks for at this time: the person and they have agreed on it
+    /// in another mail.
+    pub fn is_same_meeting(&self, asker: &str, start: Instant) -> bool {
+        let names = |people: &str| people.split(|c: char| c.is_whitespace() || c == '"').any(|addr| addr == asker);
+        self.from == start && !asker.is_empty() && names(&self.people)
+    }
+}
+
+/// A time that is taken because of a mail, whether or not the mail opened a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Appointment {
+    pub from: Instant,
+    pub to: Instant,
+    pub kind: HeldKind,
+    /// The sentence that says so.
+    pub words: String,
 }
 
 /// The length of an invited event whose length is not known.
@@ -43,7 +74,8 @@ const DEFAULT_LENGTH: Duration = Duration::minutes(30);
 impl Task {
     /// Returns the times that the task holds, as far as its context and its outputs tell.
     pub fn held_times(&self) -> Vec<HeldTime> {
-        let held = |from, to, kind| HeldTime { from, to, kind, objective: self.objective.clone() };
+        let held =
+            |from, to, kind| HeldTime { from, to, kind, objective: self.objective.clone(), people: String::new() };
         let proposed = self.proposed_spans().into_iter().map(|(from, to)| held(from, to, HeldKind::Proposed));
         let invited = self.invited_span().into_iter().map(|(from, to)| held(from, to, HeldKind::Invited));
         proposed.chain(invited).collect()
@@ -100,7 +132,11 @@ impl Task {
 impl TaskContext {
     /// Returns the length of the meeting in minutes, from `30m`, `1h` or `1h30m`; none for anything else or out of range.
     pub fn meeting_minutes(&self) -> Option<i64> {
-        let text = self.meeting_duration.as_deref()?;
+        Self::parse_minutes(self.meeting_duration.as_deref()?)
+    }
+
+    /// Returns the minutes of a length such as `1h30m`; none for anything else or out of range.
+    pub fn parse_minutes(text: &str) -> Option<i64> {
         let (hours, minutes) = match text.split_once('h') {
             Some((hours, minutes)) => (hours.parse::<i64>().ok()?, minutes),
             None => (0, text),

@@ -8,7 +8,7 @@ mod reminder;
 mod row;
 
 pub use edit::{NamedMessage, NewRequest, Rerank, TaskEdit, TaskEditKind};
-pub use held_time::{HeldKind, HeldTime};
+pub use held_time::{Appointment, HeldKind, HeldTime};
 pub use lifecycle::{IllegalTransition, TaskFilter, TaskStatus};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};
@@ -91,6 +91,8 @@ impl TaskContext {
     pub const WANTS_ANSWER: &'static str = "wants_answer";
     /// The key of what is asked that the program can answer ([`crate::model::reading::Asked`]).
     pub const ASKED: &'static str = "asked";
+    /// The key of the name of the file in `data/files` that is asked for. Absent where none was found.
+    pub const FILE: &'static str = "file";
     /// The key of the times that the mail names for a meeting ([`crate::model::AskedTimes`]). Absent for any other task.
     pub const ASKED_TIMES: &'static str = "asked_times";
 

@@ -63,6 +63,18 @@ text_enum! {
         Talks = "talks",
         /// A time is not possible.
         Unavailable = "unavailable",
+        /// Wishes to be sent something that may be a file.
+        FileWishes = "file_wishes",
+        /// Short questions about a time that was named before.
+        Joining = "joining",
+        /// A question about a time leaves the day or the hour open.
+        OpenTimes = "open_times",
+        /// A time is taken: an appointment is made or confirmed.
+        Bookings = "bookings",
+        /// An appointment does not take place.
+        Calloffs = "calloffs",
+        /// From morning to evening, for whole days, or between two hours.
+        Stretches = "stretches",
         /// Words that open what happens otherwise.
         ElseOpenings = "else_openings",
         /// Limits that are a time named before: "until then".
@@ -99,6 +111,8 @@ text_enum! {
         AnswerVerbs = "answer_verbs",
         /// Verbs of requests that take more than an answer, as they stand in a question.
         ActVerbs = "act_verbs",
+        /// Words of a question that only wants to know, whatever verb it has.
+        InfoQuestions = "info_questions",
         /// Verbs by which the writer asks for a confirmation.
         ConfirmVerbs = "confirm_verbs",
         /// The arrival of a mail as a noun.

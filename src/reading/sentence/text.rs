@@ -179,7 +179,10 @@ fn push_block_sentences<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence
         let spaced = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         let so_far = block.get(start..at).unwrap_or_default();
         let behind = || block.get(end..).unwrap_or_default().trim_start();
-        if spaced && (c != '.' || (ends_sentence(so_far) && !is_stop_of_date(so_far, behind()))) {
+        // "am Dienstag (20.) um 19 Uhr": the sentence goes on behind the bracket.
+        let is_aside =
+            block.get(start..end).unwrap_or_default().ends_with(')') && behind().starts_with(char::is_lowercase);
+        if spaced && !is_aside && (c != '.' || (ends_sentence(so_far) && !is_stop_of_date(so_far, behind()))) {
             push_sentence_or_points(block.get(start..end).unwrap_or_default(), item, found);
             start = end;
         }

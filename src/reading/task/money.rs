@@ -136,10 +136,24 @@ pub(super) fn find_invoice_number(raw: &str) -> Option<String> {
 
 /// How long to meet: "30m", "1h", "1h30m".
 pub(super) fn find_meeting_duration(plain: &str) -> Option<String> {
-    if !["min", "hour", "hr", "שעה", "שעות", "דק", "stunde", "std"].iter().any(|unit| plain.contains(unit)) {
+    find_meeting_minutes(plain).map(format_minutes)
+}
+
+/// How long something takes, in minutes.
+pub(in crate::reading) fn find_meeting_minutes(plain: &str) -> Option<u32> {
+    if !["min", "hour", "hr", "שעה", "שעות", "דק", "stunde", "std", "שעתיים"].iter().any(|unit| plain.contains(unit))
+    {
         return None;
     }
     for (phrase, minutes) in [
+        ("three quarters of an hour", 45),
+        ("quarter of an hour", 15),
+        ("two hours", 120),
+        ("three hours", 180),
+        ("zwei stunden", 120),
+        ("drei stunden", 180),
+        ("שעתיים", 120),
+        ("שלוש שעות", 180),
         ("half an hour", 30),
         ("half hour", 30),
         ("halbe stunde", 30),
@@ -154,7 +168,7 @@ pub(super) fn find_meeting_duration(plain: &str) -> Option<String> {
         ("an hour and a half", 90),
     ] {
         if plain.contains(phrase) {
-            return Some(format_minutes(minutes));
+            return Some(minutes);
         }
     }
     let words: Vec<&str> = words(plain).collect();
@@ -167,7 +181,7 @@ pub(super) fn find_meeting_duration(plain: &str) -> Option<String> {
             .iter()
             .any(|phrase| plain.contains(phrase))
     };
-    minutes.or_else(|| one_hour().then_some(60)).map(format_minutes)
+    minutes.or_else(|| one_hour().then_some(60))
 }
 
 fn parse_minutes(count: &str, unit: &str) -> Option<u32> {

@@ -79,6 +79,8 @@ fn new_own_task(note: Note, due: Option<DueDate>, person: Option<String>, in_thr
         asked: None,
         happens_at: None,
         asked_times: None,
+        asks_for_file: false,
+        file: None,
     }
 }
 

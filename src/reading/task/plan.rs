@@ -3,7 +3,7 @@
 //! Owns how a task is filled. Whether there is one was decided before.
 
 use crate::date::{self, DueDate, ReferenceTime};
-use crate::model::{AskedTime, AskedTimes, ExtractedTask, Instant, Mail, TaskKind};
+use crate::model::{ExtractedTask, Mail, TaskKind};
 use crate::reading::{
     conversation::says,
     language::Language,
@@ -16,10 +16,11 @@ use crate::reading::{
     },
     task::{
         asked::{find_asked, kind_for_asked},
-        meeting_times::{asks_about_time, asks_to_come, asks_to_meet, find_asked_times},
+        meeting_times::{asks_about_time, asks_to_come, asks_to_meet},
         money,
         objective::ObjectiveWriter,
         referent::{append_referent, find_referent},
+        request_time::{find_meeting_time, find_times_of_request, is_answerable},
         task_kind::{KindHints, choose_task_kind},
         template::{TemplateContext, choose_steps},
         topic::clean_subject,
@@ -44,58 +45,73 @@ pub(in crate::reading) fn plan_task(
     // "Does Thursday at ten suit you?" is a meeting, whatever it is called.
     let is_meeting = asked_times.is_some()
         && is_answerable(kind)
-        && (asks_to_meet(scored) || kind == TaskKind::Question && !asks_to_come(scored));
+        && (asks_to_meet(scored)
+            || kind == TaskKind::Question && !asks_to_come(scored)
+            || kind == TaskKind::Request && !asks_about_time(scored) && !asks_to_come(scored));
     let kind = if is_meeting { TaskKind::Meeting } else { kind };
-    let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
-    let lacks_subject = writer.subject.is_empty();
-    let mut referent = find_referent(&clause, scored, annotated, lacks_subject);
-    if referent.is_some() {
-        writer.subject = "";
-    }
     let mut task = new_task(kind, mail, scored.sentence.raw);
-    task.objective = match kind {
-        TaskKind::Meeting => {
-            let said = annotated.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
-            task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
-            let described =
-                if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
-            let is_turned = clause.kind == ClauseKind::Act
-                && (writer.language == Language::German
-                    || matches!(clause.verb.as_str(), "come" | "join" | "attend" | "meet")
-                    || has_somebody_act(&clause))
-                || clause.kind == ClauseKind::Tell && words(&clause.text).count() > 2;
-            if arranges_for_others(&clause) || is_turned {
-                writer.write_request(&clause)
-            } else {
-                let plain = format!("{} {described}", scored.sentence.normalised);
-                let objective = writer.write_meeting(&plain, task.meeting_duration.as_deref());
-                // Without a subject the sentence says what is to be talked about.
-                if lacks_subject && !annotated.is_one_sentence() && clause.whole.chars().count() <= LONGEST_TOPIC {
-                    referent = None;
-                    append_referent(&objective, &clause.whole, writer.language)
-                } else {
-                    objective
-                }
-            }
-        }
-        TaskKind::Deadline if clause.kind == ClauseKind::Whole => writer.fill(Template::Deadline, &clause.whole),
-        _ => writer.write_request(&clause),
-    };
-    if task.kind == TaskKind::Question && clause.kind == ClauseKind::Answer {
-        let more = annotated.count_other_questions(scored, &clause.whole);
-        task.objective = writer.count_questions(task.objective, more);
+    if kind == TaskKind::Meeting {
+        let said = annotated.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
+        task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
     }
-    if let Some(about) = referent {
-        task.objective = append_referent(&task.objective, &about, writer.language);
-    }
+    task.objective = write_objective(&task, &clause, scored, mail, annotated);
     task.amount = money.as_ref().map(|money| money.amount);
     task.currency = money.map(|money| money.currency.to_owned());
     task.asked = asked;
+    task.asks_for_file = is_answerable(kind) && says(scored, WordList::FileWishes);
+    if asked_times.is_some() && task.meeting_duration.is_none() {
+        let said = annotated.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
+        task.meeting_duration = said.into_iter().find_map(money::find_meeting_duration);
+    }
     task.wants_answer = wants_answer(kind, &clause, scored);
     task.asked_times = asked_times;
     task.happens_at = find_meeting_time(&task, scored, base);
     set_due_date_and_steps(&mut task, due, mail);
     task
+}
+
+/// The line of a task, with what it is about.
+fn write_objective(
+    task: &ExtractedTask,
+    clause: &Clause,
+    scored: &ScoredSentence<'_>,
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+) -> String {
+    let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
+    let lacks_subject = writer.subject.is_empty();
+    let mut referent = find_referent(clause, scored, annotated, lacks_subject);
+    if referent.is_some() {
+        writer.subject = "";
+    }
+    let is_turned = clause.kind == ClauseKind::Act
+        && (writer.language == Language::German
+            || matches!(clause.verb.as_str(), "come" | "join" | "attend" | "meet")
+            || has_somebody_act(clause))
+        || clause.kind == ClauseKind::Tell && words(&clause.text).count() > 2;
+    let objective = match task.kind {
+        TaskKind::Meeting if !arranges_for_others(clause) && !is_turned => {
+            let described =
+                if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
+            let plain = format!("{} {described}", scored.sentence.normalised);
+            let says_topic = clause.whole.chars().count() <= LONGEST_TOPIC && !annotated.is_one_sentence();
+            // Without a subject the sentence says what is to be talked about.
+            if lacks_subject && says_topic {
+                referent = Some(clause.whole.clone());
+            }
+            writer.write_meeting(&plain, task.meeting_duration.as_deref())
+        }
+        TaskKind::Deadline if clause.kind == ClauseKind::Whole => writer.fill(Template::Deadline, &clause.whole),
+        TaskKind::Question if clause.kind == ClauseKind::Answer => {
+            let more = annotated.count_other_questions(scored, &clause.whole);
+            writer.count_questions(writer.write_request(clause), more)
+        }
+        _ => writer.write_request(clause),
+    };
+    match referent {
+        Some(about) => append_referent(&objective, &about, writer.language),
+        None => objective,
+    }
 }
 
 /// A longer sentence names no topic of a meeting.
@@ -104,7 +120,11 @@ const LONGEST_TOPIC: usize = 100;
 /// Whether an answer is all that is asked for. A question that asks to bring or to pay wants more.
 fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) -> bool {
     let lexicon = Lexicon::of(scored.sentence.language);
-    let asks_for_act = || scored.sentence.words().any(|word| lexicon.has_word(WordList::ActVerbs, word));
+    let asks_for_act = || {
+        let is_ordered = scored.features.has_any(&[Feature::AsksYou, Feature::Please, Feature::Imperative]);
+        scored.sentence.words().any(|word| lexicon.has_word(WordList::ActVerbs, word))
+            && (is_ordered || !says(scored, WordList::InfoQuestions))
+    };
     match kind {
         TaskKind::Meeting | TaskKind::Invitation => true,
         TaskKind::Question => !asks_for_act(),
@@ -113,48 +133,6 @@ fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) ->
         }
         _ => false,
     }
-}
-
-/// A request of no more certain kind may turn out to be about a time.
-const fn is_answerable(kind: TaskKind) -> bool {
-    matches!(kind, TaskKind::Question | TaskKind::Request | TaskKind::Deadline)
-}
-
-/// The times that the mail names, where a meeting is asked for, or whether the reader has time or comes.
-fn find_times_of_request(
-    kind: TaskKind,
-    scored: &ScoredSentence<'_>,
-    mail: &Mail,
-    annotated: &AnnotatedMail<'_>,
-    base: &ReferenceTime<'_>,
-) -> Option<AskedTimes> {
-    match kind {
-        TaskKind::Meeting => find_asked_times(scored, &mail.subject, annotated, base),
-        kind if is_answerable(kind) && asks_to_meet(scored) => find_asked_times(scored, &mail.subject, annotated, base),
-        kind if is_answerable(kind) && asks_about_time(scored) => {
-            let found = find_asked_times(scored, "", annotated, base)?;
-            let is_ahead = found.times.iter().any(|time| base.hours_until(time.earliest()) > 0.0);
-            (found.is_exact() && is_ahead).then_some(found)
-        }
-        _ => None,
-    }
-}
-
-/// The hour at which the reader is asked to be somewhere or to meet. A limit is none: work that is late is still to be
-/// done.
-fn find_meeting_time(task: &ExtractedTask, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<Instant> {
-    // Of several times the last one counts: until then there is something to answer. A time that had passed when the mail
-    // was written is answered too.
-    if let Some(asked) = &task.asked_times {
-        let last = asked.times.iter().map(AskedTime::latest).max().filter(|_| asked.is_exact());
-        return last.filter(|last| base.hours_until(*last) > 0.0);
-    }
-    let lexicon = Lexicon::of(scored.sentence.language);
-    let due = scored.due_date(base).filter(|due| !due.is_limit && due.deadline.contains('T'))?;
-    let is_visit = scored.sentence.raw.contains('?')
-        && (task.kind == TaskKind::Question || scored.logit_meets > 0.0 || says(scored, WordList::Visits))
-        && !scored.sentence.words().any(|word| lexicon.has_word(WordList::HandingVerbs, word));
-    (task.kind == TaskKind::Meeting || is_visit).then_some(due.at)
 }
 
 /// "Book a room for the kick-off", "schedule a call with the client": the words say more than "a meeting with" the sender.
@@ -439,6 +417,8 @@ pub(in crate::reading) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) 
         happens_at: None,
         asked_times: None,
         asked: None,
+        asks_for_file: false,
+        file: None,
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) fn is_greeting(line: &str) -> bool {
 }
 
 /// Returns whether a line is the closing of a letter, in any language.
-fn is_closing(line: &str) -> bool {
+pub(super) fn is_closing(line: &str) -> bool {
     let line = line.trim();
     let begins = LetterWording::all().iter().any(|wording| begins_with_any(line, wording.list("closings")));
     begins && line.split_whitespace().count() <= MOST_WORDS && !line.ends_with(['.', '?'])

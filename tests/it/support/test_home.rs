@@ -14,7 +14,7 @@ use adjutant::{
     app::{App, ItemDetail, PassReport, Worker},
     clock::Clock,
     config::{AccountKind, Config, Home},
-    graph::{CallHandler, Engine, EngineLimits, LiveCallHandler, node::Nodes},
+    graph::{CallHandler, Engine, EngineLimits, FilesPresence, LiveCallHandler, node::Nodes},
     model::{AccountId, AccountMode, DecisionKind},
     source::Maildir,
     store::Write,
@@ -423,7 +423,18 @@ impl WorkerSetup {
         }
         let (_, rules) = watch::channel(Arc::new(app.rules().load()));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
-        let library = LiveCallHandler { store, memory, rules, outbox, labels, model: None, second_reader: true };
+        let library = LiveCallHandler {
+            store,
+            memory,
+            rules,
+            outbox,
+            labels,
+            model: None,
+            second_reader: true,
+            files: app.home.files(),
+            files_presence: FilesPresence::default(),
+            me: Arc::new(app.config.me.clone()),
+        };
         Self {
             nodes: Nodes::shipped(&Arc::new(app.config.me.clone()), &app.tools),
             answer: Arc::new(library),

@@ -24,7 +24,8 @@ use crate::{
     },
     source::CalendarLookup,
     tool::{
-        BusyTimes, OwnLetter, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, remind::is_reminder,
+        BusyTimes, EarlierAnswer, FoundFile, FoundMaterial, OwnLetter, Registry, ReplyWording, ThreadMail, Tool,
+        ToolInput, ToolOutcome, WantedMaterial, remind::is_reminder,
     },
 };
 use effect_plan::EffectfulStep;
@@ -46,6 +47,7 @@ struct ToolReplies {
     in_calendar: CalendarLookup,
     letters: Vec<OwnLetter>,
     wording: Option<ReplyWording>,
+    material: Option<FoundMaterial>,
     invoices: Vec<InvoiceRow>,
     documents: Vec<ContextDoc>,
 }
@@ -130,6 +132,7 @@ impl ExecuteTool {
             in_calendar: &replies.in_calendar,
             letters: &replies.letters,
             wording: replies.wording.as_ref(),
+            material: replies.material.as_ref(),
             invoices: &replies.invoices,
             documents: &replies.documents,
             arguments: step.arguments(),
@@ -198,13 +201,11 @@ impl ExecuteTool {
         }
         let busy_times: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::BusyTimes { .. }))?;
         let held_times: Option<Vec<HeldTime>> = entry.find_reply(|call| matches!(call, Call::HeldTimes { .. }))?;
-        if let Some((from, to)) = tool.needs_free_times(task, entry.now) {
-            if busy_times.is_none() {
-                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from, to })));
-            }
-            if held_times.is_none() {
-                return Ok(ControlFlow::Break(NodeOutput::from_call(Call::HeldTimes { from, to })));
-            }
+        if let (Some((from, to)), None) = (tool.needs_free_times(task, entry.now), &busy_times) {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::BusyTimes { from, to })));
+        }
+        if let (Some((from, to)), None) = (tool.needs_held_times(task, entry.now), &held_times) {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::HeldTimes { from, to })));
         }
         let in_calendar: Option<CalendarLookup> =
             entry.find_reply(|call| matches!(call, Call::CalendarEvent { .. }))?;
@@ -217,8 +218,13 @@ impl ExecuteTool {
             ControlFlow::Continue(wording) => wording,
             ControlFlow::Break(asking) => return Ok(ControlFlow::Break(asking)),
         };
+        let material = match self.find_material(entry, task, tool)? {
+            ControlFlow::Continue(material) => material,
+            ControlFlow::Break(asking) => return Ok(ControlFlow::Break(asking)),
+        };
+        let writes = tool.writes_letter(task) || material.is_some();
         let letters: Option<Vec<OwnLetter>> = entry.find_reply(|call| matches!(call, Call::OwnLetters { .. }))?;
-        if let (Some(mail), None, true) = (entry.mail, &letters, wording.is_none() && tool.writes_letter(task)) {
+        if let (Some(mail), None, true) = (entry.mail, &letters, wording.is_none() && writes) {
             let person = mail.from.addr.clone();
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::OwnLetters { person })));
         }
@@ -233,9 +239,40 @@ impl ExecuteTool {
             in_calendar,
             letters,
             wording,
+            material,
             invoices,
             documents,
         }))
+    }
+
+    /// Returns what the person's own files and mails hold for the step, or the output that calls for it.
+    fn find_material(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        tool: &dyn Tool,
+    ) -> anyhow::Result<ControlFlow<NodeOutput, Option<FoundMaterial>>> {
+        let wanted = tool.wanted_material(task).filter(|_| entry.mail.is_some());
+        Ok(match wanted {
+            None => ControlFlow::Continue(None),
+            Some(WantedMaterial::File(name)) => {
+                match entry.find_reply::<Option<FoundFile>>(|call| matches!(call, Call::ReadFile { .. }))? {
+                    Some(found) => ControlFlow::Continue(found.map(FoundMaterial::File)),
+                    None => ControlFlow::Break(NodeOutput::from_call(Call::ReadFile { name: name.to_owned() })),
+                }
+            }
+            Some(WantedMaterial::Answer(_)) if entry.state.context_docs.is_empty() => ControlFlow::Continue(None),
+            Some(WantedMaterial::Answer(question)) => {
+                match entry.find_reply::<Option<EarlierAnswer>>(|call| matches!(call, Call::EarlierAnswer { .. }))? {
+                    Some(found) => ControlFlow::Continue(found.map(FoundMaterial::Answer)),
+                    None => {
+                        let documents = entry.state.context_docs.iter().map(|found| found.doc.clone()).collect();
+                        let call = Call::EarlierAnswer { question: question.to_owned(), documents };
+                        ControlFlow::Break(NodeOutput::from_call(call))
+                    }
+                }
+            }
+        })
     }
 
     /// Returns a model's wording for a step that can use it, or the output that calls for it. Returns no wording when

@@ -1,5 +1,6 @@
 //! Mails as they were read, and what is known about the people who wrote them: contacts and mutes.
 
+pub(in crate::store) mod appointment;
 pub(in crate::store) mod ledger;
 pub(in crate::store) mod ledger_read;
 pub(in crate::store) mod warning;

@@ -13,7 +13,7 @@ use super::{
     approval::item,
     document::search_index,
     execute,
-    mail::{ledger, warning},
+    mail::{appointment, ledger, warning},
     outbox, parse_column, parse_optional_column, query_optional,
     task::{self, facts, followup, history, task_update},
 };
@@ -293,6 +293,11 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
                 record_mail_outcome(session, *state, reason, facts.as_deref(), concerned, point)?;
                 if let (Some(mail_id), Some(warnings)) = (point.mail_id, warnings) {
                     warning::set_warnings(session, mail_id, warnings)?;
+                }
+            }
+            Change::HoldTimes { appointments } => {
+                if let Some(mail_id) = point.mail_id {
+                    appointment::hold_times(session, mail_id, &point.user, appointments)?;
                 }
             }
             Change::Priority { priority, rule: decided, urgency } => {

@@ -10,7 +10,7 @@ use crate::{
     followup::fingerprint,
     model::{
         AccountId, Checkpoint, EventChange, FactsKind, Fingerprint, FollowUp, Instant, Mail, MailId, RelatedTask,
-        TaskId, TaskRelation, TaskRow, TaskStatus,
+        TaskContext, TaskId, TaskRelation, TaskRow, TaskStatus,
     },
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
@@ -43,6 +43,8 @@ fn tasks_sql(from: &str, condition: &str) -> String {
     let invite = json_extract_sql("m.body", "$.invite");
     let evidence = json_extract_sql("t.context", "$.evidence");
     let wants_answer = json_extract_sql("t.context", "$.wants_answer");
+    let asked_times = json_extract_sql("t.context", "$.asked_times");
+    let duration = json_extract_sql("t.context", "$.meeting_duration");
     format!(
         "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
                 EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
@@ -50,7 +52,9 @@ fn tasks_sql(from: &str, condition: &str) -> String {
                 (SELECT coalesce(max(b.generation) + 1, 0) FROM outbox b WHERE b.task_id = t.task_id
                   AND b.step IN ('{ANSWER_STEP}', 'draft_reply', 'send_reply', 'send_calendar_invite')),
                 EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = t.task_id AND {HAS_LEFT}),
-                {evidence}, f.subject, (SELECT m.sent_at FROM mail m WHERE m.mail_id = o.mail_id), f.due_at, {wants_answer}
+                {evidence}, f.subject, (SELECT m.sent_at FROM mail m WHERE m.mail_id = o.mail_id), f.due_at, {wants_answer}, {asked_times}, {duration},
+                NOT EXISTS (SELECT 1 FROM run r WHERE r.task_id = t.task_id AND r.kind = 'task' AND r.status = 'running'
+                              AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = r.run_id))
          FROM {from} h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) JOIN task_owner o USING (task_id)
          WHERE h.account = ?1 AND h.{key} = ?2 AND {condition} ORDER BY t.task_id LIMIT {MOST}",
         key = if from == "task_thread" { "thread" } else { "mark" },
@@ -77,11 +81,14 @@ fn related_task_row(row: &Row<'_>, relation: TaskRelation) -> rusqlite::Result<R
         invite: row.get::<_, Option<String>>(8)?.and_then(|invite| serde_json::from_str(&invite).ok()),
         answers: row.get(9)?,
         has_sent: row.get(10)?,
+        has_begun: row.get(18)?,
         wants_answer: wants_answer.unwrap_or(is_question),
         evidence: evidence.unwrap_or_default(),
         subject: row.get(12)?,
         asked_at: parse_optional_column(row, 13).unwrap_or_default(),
         due_at: parse_optional_column(row, 14).unwrap_or_default(),
+        meeting_minutes: row.get::<_, Option<String>>(17)?.as_deref().and_then(TaskContext::parse_minutes),
+        asked_times: row.get::<_, Option<String>>(16)?.and_then(|asked| serde_json::from_str(&asked).ok()),
     })
 }
 

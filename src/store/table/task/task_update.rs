@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{
     model::{
-        Actor, AskedTimes, Checkpoint, ConversationEnd, Instant, MovedDeadline, Task, TaskContext, TaskId, TaskNote,
-        TaskStatus, TaskUpdate,
+        Actor, AskedTimes, Checkpoint, ConversationEnd, Instant, MovedDeadline, RunKind, Task, TaskContext, TaskId,
+        TaskNote, TaskStatus, TaskUpdate,
     },
     store::{
         error::{Result, StoreContext},
@@ -86,7 +86,10 @@ fn ask_for_other_times(
     }
     item::void_of_task(session, task_id, why, at)?;
     task::edit::void_actions(session, &row, (who, why), at)?;
-    end_idle_runs(session, task_id, why, at)?;
+    // Without a run that answers the new times, the one that there is does.
+    if point.runs.iter().any(|run| run.task_id == Some(task_id) && run.kind == RunKind::Decision) {
+        end_idle_runs(session, task_id, why, at)?;
+    }
     let mut row = task::get(session, task_id)?;
     row.task.ask_for_times(asked);
     row.task.last_updated = at;

@@ -1,6 +1,8 @@
 //! Finds documents that may help with a task: similar requests, the same conversation, person or invoice. It never
 //! searches across accounts.
 
+pub(super) mod material;
+
 use super::{call_handler::CallContext, entry::Call};
 use crate::{
     memory::{FoundDocument, Memory, MemoryQuery, Scope},
