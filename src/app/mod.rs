@@ -27,6 +27,7 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
+pub use crate::reading::LOCAL_ACCOUNT;
 pub use accounts::{AccountUseCases, PendingSignIn};
 pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
@@ -49,7 +50,6 @@ pub use runs::{NodeVisit, RunDetail, RunTrace, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
 pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
 pub use teams::{TeamDetail, TeamMode, TeamUseCases};
-pub use crate::reading::LOCAL_ACCOUNT;
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };

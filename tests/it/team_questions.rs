@@ -87,7 +87,8 @@ async fn a_question_outlives_its_screen() {
     let team = open(&app, "List invoices").await;
     let (shutdown, work) = run_beside(&app, &team, AT_SCREEN);
     until(&app, &team, "a question", |seen| {
-        seen.iter().any(|stored| matches!(stored.event, TeamEvent::AgentStateChanged { state: AgentState::Waiting, .. }))
+        seen.iter()
+            .any(|stored| matches!(stored.event, TeamEvent::AgentStateChanged { state: AgentState::Waiting, .. }))
             && seen.iter().any(|stored| matches!(stored.event, TeamEvent::Question { .. }))
     })
     .await;
@@ -195,9 +196,13 @@ fn the_daemon_works_a_request_and_hands_on_the_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_for_a_mail_starts_only_after_a_yes_and_reads_that_account() {
-    for (decision, state) in [(DecisionKind::Approve, TeamState::Answered), (DecisionKind::Reject, TeamState::Cancelled)] {
+    for (decision, state) in
+        [(DecisionKind::Approve, TeamState::Answered), (DecisionKind::Reject, TeamState::Cancelled)]
+    {
         let home = TestHome::active();
-        home.post(&home.letter("a").subject("Invoice 1").body("Please pay invoice 4711 over EUR 300.00 by 30 June 2026.\n"));
+        home.post(
+            &home.letter("a").subject("Invoice 1").body("Please pay invoice 4711 over EUR 300.00 by 30 June 2026.\n"),
+        );
         home.once().await;
         let server = asking_worker();
         with_model(&home, &server, "");
@@ -225,7 +230,10 @@ async fn a_team_for_a_mail_starts_only_after_a_yes_and_reads_that_account() {
                 TeamEvent::Question { agent, .. } => Some(*agent),
                 _ => None,
             });
-            app.teams().send(team.team_id, &TeamInput::Say { agent: agent.unwrap(), text: "June".into() }).await.unwrap();
+            app.teams()
+                .send(team.team_id, &TeamInput::Say { agent: agent.unwrap(), text: "June".into() })
+                .await
+                .unwrap();
             work.await.unwrap();
         }
         assert_eq!(app.teams().find(None).await.unwrap().state, state);

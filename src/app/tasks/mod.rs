@@ -14,9 +14,9 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Actor, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant,
-        InvoiceRow, LedgerRow, Me, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder,
-        Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Actor, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
+        LedgerRow, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
+        TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus,
     },
     reading::{self, facts_of_typed_task},
     store::{Receipt, SkipUnreadable as _, Write},

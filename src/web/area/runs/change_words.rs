@@ -14,6 +14,10 @@ pub(super) fn describe_change(change: &Change, zone: Tz) -> String {
         Change::Settle { state, reason, .. } => {
             format!("the mail is {}: {}", state.as_str().replace('_', " "), localise_times(reason, zone))
         }
+        Change::HoldTimes { appointments } => match appointments.len() {
+            1 => "kept a time free that the mail agrees on".into(),
+            count => format!("kept {count} times free that the mail agrees on"),
+        },
         Change::Priority { priority, rule, urgency } => {
             let urgency = urgency.map(|urgency| format!(", urgency {urgency:.2}")).unwrap_or_default();
             format!("priority {priority} by {rule}{urgency}")
