@@ -213,7 +213,7 @@ impl FromRequestParts<WebState> for Change {
 }
 
 /// Returns a part of a query as it stands in an address.
-fn encode(text: &str) -> String {
+pub(in crate::web) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -8,7 +8,7 @@ use crate::{
     model::{AccountId, LedgerPageQuery, LedgerRow, MailId, MailState},
     web::{
         area::Area,
-        page::{Answer, Visit, direction, shown_short},
+        page::{Answer, Visit, direction, encode, shown_short},
     },
     wording::description::{format_timestamp, localise_times},
 };
@@ -64,16 +64,11 @@ fn list_address(account: Option<&AccountId>, state: Option<MailState>) -> String
     format!("/mail?account={account}&state={}", state.map_or("", MailState::as_str))
 }
 
-/// Returns a text as a part of a query: every byte that is not a plain letter, figure or hyphen is written as its code.
-fn encode(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
-fn filters(account: Option<&AccountId>, state: Option<MailState>, counts: &[(AccountId, MailState, u64)]) -> Markup {
+fn filters(
+    account: Option<&AccountId>,
+    state: Option<MailState>,
+    counts: &[(AccountId, MailState, u64)],
+) -> Markup {
     let mut accounts: BTreeMap<&AccountId, u64> = BTreeMap::new();
     let mut states: BTreeMap<MailState, u64> = BTreeMap::new();
     for (of, in_state, mails) in counts {

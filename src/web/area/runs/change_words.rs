@@ -15,8 +15,9 @@ pub(super) fn describe_change(change: &Change, zone: Tz) -> String {
             format!("the mail is {}: {}", state.as_str().replace('_', " "), localise_times(reason, zone))
         }
         Change::HoldTimes { appointments } => match appointments.len() {
-            1 => "kept a time free that the mail agrees on".into(),
-            count => format!("kept {count} times free that the mail agrees on"),
+            0 => "the mail takes none of your time".into(),
+            1 => "1 time is taken because of the mail".into(),
+            count => format!("{count} times are taken because of the mail"),
         },
         Change::Priority { priority, rule, urgency } => {
             let urgency = urgency.map(|urgency| format!(", urgency {urgency:.2}")).unwrap_or_default();
