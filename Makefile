@@ -100,6 +100,7 @@ bench: need ## run the benchmarks; prints times and ratios beside their goals
 	cargo bench --locked --bench mcp
 	cargo bench --locked --bench chat
 	cargo bench --locked --bench planner
+	cargo bench --locked --bench web
 	cargo bench --locked --bench script
 
 bench-long: need ## benchmark growth and search with up to a million entries

@@ -37,20 +37,38 @@ if ! has_inspector; then
     has_inspector || { echo "the inspector in $mcp is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
 fi
 
-# From the distribution: its own SQLite client, as old as it is, for people look into their data with it; and the library
+# A driver for the browser, and the rules by which a page is checked for people with a screen reader or a keyboard.
+browser="$peers/browser"
+playwright=1.65.1
+axe=4.14.1
+
+has_driver() {
+    grep -qs "\"version\": \"$playwright\"" "$browser/node_modules/playwright-core/package.json" \
+        && grep -qs "\"version\": \"$axe\"" "$browser/node_modules/axe-core/package.json"
+}
+
+if ! has_driver; then
+    mkdir -p "$browser"
+    npm install --prefix "$browser" --no-audit --no-fund --loglevel=error "playwright-core@$playwright" "axe-core@$axe"
+    has_driver || { echo "the browser's driver in $browser is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
+fi
+
+# From the distribution: a browser, in which the tests use the page; its own SQLite client, as old as it is, for people look into their data with it; and the library
 # that shows a process another time.
 faketime() {
     ls /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib/faketime/libfaketimeMT.so.1 /usr/lib64/faketime/libfaketimeMT.so.1 2>/dev/null | grep -q .
 }
 wanted=""
 command -v sqlite3 >/dev/null || wanted="$wanted sqlite3"
+has_browser() { command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
+has_browser || wanted="$wanted chromium"
 faketime || wanted="$wanted faketime"
 if [ -n "$wanted" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get install -y --no-install-recommends $wanted >/dev/null \
             || { apt-get update >/dev/null && apt-get install -y --no-install-recommends $wanted >/dev/null; }
     fi
-    { command -v sqlite3 >/dev/null && faketime; } || {
+    { command -v sqlite3 >/dev/null && faketime && has_browser; } || {
         echo "missing:$wanted, which the tests need. Debian: apt install$wanted" >&2
         exit 1
     }

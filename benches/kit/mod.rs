@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
+pub(crate) mod copies;
 pub(crate) mod cpu;
 pub(crate) mod desk;
 pub(crate) mod disk;

@@ -7,6 +7,7 @@
 //! No rusqlite type, no transaction and no connection leaves this module. Nothing is acknowledged before it is on the
 //! disk.
 
+mod change_watch;
 mod commit_outcome;
 mod connection;
 mod error;
@@ -33,6 +34,7 @@ use tokio::sync::Semaphore;
 use crate::document::EmbedFn;
 use error::StoreContext as _;
 
+pub use change_watch::ChangeWatch;
 pub use commit_outcome::PendingWrite;
 pub use error::{Result, SkipUnreadable, StoreError};
 pub use table::{

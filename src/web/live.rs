@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::page::Visit;
 use crate::app::App;
 
-/// How often the database is looked at. A person notices nothing shorter, and it costs one short query.
+/// How often the database is looked at. A person notices nothing shorter, and it costs one look at the file.
 const POLL: Duration = Duration::from_millis(700);
 
 /// What open pages are told from: a number that grows with every change.
@@ -22,33 +22,32 @@ pub(super) struct LiveFeed(watch::Receiver<u64>);
 
 impl LiveFeed {
     /// Starts watching the database until `stop` is cancelled.
-    pub(super) fn start(app: App, stop: CancellationToken) -> Self {
+    pub(super) fn start(app: &App, stop: CancellationToken) -> anyhow::Result<Self> {
         let (sender, receiver) = watch::channel(0);
+        let mut changes = app.watch_changes()?;
         tokio::spawn(async move {
-            let mut seen = None;
             loop {
-                let now = app.audit().newest_line().await.ok();
-                if now.is_some() && now != seen {
-                    seen = now;
-                    sender.send_modify(|changes| *changes += 1);
-                }
                 tokio::select! {
                     () = tokio::time::sleep(POLL) => {}
                     () = stop.cancelled() => return,
                 }
+                // A database that cannot be read now is asked again; the pages say what is wrong with it.
+                if changes.has_changed().unwrap_or_default() {
+                    sender.send_modify(|count| *count += 1);
+                }
             }
         });
-        Self(receiver)
+        Ok(Self(receiver))
     }
 }
 
-/// Streams events to one page. `changed` tells it to load again what it shows.
+/// Streams events to one page. `news` tells it to load again what it shows.
 pub(super) async fn stream(visit: Visit) -> Response {
     let mut feed = visit.state().live.0.clone();
     feed.mark_unchanged();
     let events = stream::unfold(feed, |mut feed| async move {
         feed.changed().await.ok()?;
-        Some((Ok::<_, Infallible>(Event::default().event("changed").data("")), feed))
+        Some((Ok::<_, Infallible>(Event::default().event("news").data("")), feed))
     });
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }

@@ -83,7 +83,7 @@ impl WebServer {
             app: app.clone(),
             keys: Arc::new(keys),
             notes: Arc::default(),
-            live: LiveFeed::start(app.clone(), stop.child_token()),
+            live: LiveFeed::start(app, stop.child_token())?,
             hosts: OwnHosts::new(self.address, &config.allowed_hosts),
         };
         let guard = Guard {

@@ -49,6 +49,17 @@ pub fn describe_wait(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
     Some(format!("waits until {}: {}", format_clock_time(until, zone), escape_and_truncate(&run.waits_for, 160)))
 }
 
+/// Returns how long ago something was, in the largest fitting unit.
+pub fn describe_age(from: Instant, now: Instant) -> String {
+    let minutes = (now.utc() - from.utc()).num_minutes().max(0);
+    match minutes {
+        0 => "since just now".to_owned(),
+        1..60 => format!("for {minutes} min"),
+        60..2880 => format!("for {} h", minutes / 60),
+        _ => format!("for {} days", minutes / 1440),
+    }
+}
+
 /// Returns the local time of day.
 pub fn format_clock_time(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%H:%M:%S").to_string()

@@ -3,6 +3,7 @@
 
 pub mod description;
 pub mod item;
+pub mod item_lines;
 
 use crate::ingest::escape_for_display;
 

@@ -136,4 +136,8 @@ mod times;
 mod transport;
 mod unreadable_rows;
 mod warnings;
+mod web_approvals;
+mod web_daemon;
+mod web_guard;
+mod web_payloads;
 mod whole_homes;

@@ -15,7 +15,7 @@ const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next
 const BAD: &[&str] = &["", "?", "99999-01-01T09:00:00Z", "0001-01-01T00:00:00Z", "{\"a\":", "[7", "\u{feff}null"];
 
 /// Something of everything, worked to a standstill.
-async fn furnished() -> TestHome {
+pub(crate) async fn furnished() -> TestHome {
     let home = TestHome::real_time(Kind::Active);
     home.policy("approvals: { grace_seconds: 3000 }");
     for nth in 0..3 {

@@ -113,6 +113,17 @@ impl ApprovalUseCases<'_> {
         Ok(items)
     }
 
+    /// Returns how many open items are not snoozed.
+    pub async fn count_waiting(self) -> anyhow::Result<u64> {
+        let now = self.app.clock.now();
+        Ok(self.app.store.read(move |reader| reader.approvals().count_waiting(now)).await?)
+    }
+
+    /// Returns the approved items whose effect has not begun yet, so that the approval can be taken back.
+    pub async fn list_in_grace(self) -> anyhow::Result<Vec<ItemRow>> {
+        Ok(self.app.store.read(|reader| reader.approvals().items_in_grace()).await?)
+    }
+
     /// Returns everything about the item of this number or id. The digest in it belongs to exactly what is shown, so
     /// that an approval of it covers nothing else.
     pub async fn detail(self, reference: &str) -> anyhow::Result<ItemDetail> {

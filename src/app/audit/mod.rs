@@ -67,11 +67,6 @@ impl AuditUseCases<'_> {
         }
     }
 
-    /// Returns a number that grows with every act.
-    pub async fn newest_line(self) -> anyhow::Result<i64> {
-        Ok(self.app.store.read(|reader| reader.audit().head()).await?.map_or(0, |head| head.seq))
-    }
-
     /// Compares the whole chain with its anchors and its witness.
     pub async fn verify(self) -> anyhow::Result<EvidenceVerification> {
         self.evidence().verify(&self.app.store).await

@@ -5,7 +5,6 @@ mod batch;
 mod command;
 mod editor;
 mod interactive;
-mod meeting;
 mod page;
 mod respond;
 mod terminal;

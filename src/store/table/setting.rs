@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{audit, execute, query_optional};
 use crate::{
     model::{Actor, Instant, audit::AuditEntry},
-    store::{StoreReader, error::Result},
+    store::error::Result,
 };
 
 /// Stores a named value, replacing the one before.
@@ -41,14 +41,6 @@ impl SettingReader<'_> {
         query_optional(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| {
             row.get(0)
         })
-    }
-}
-
-impl StoreReader<'_> {
-    /// Returns a number that changes whenever another connection has committed.
-    pub fn data_version(&self) -> Result<i64> {
-        query_optional(self.0, "PRAGMA data_version", [], "looking for changes", |row| row.get(0))
-            .map(Option::unwrap_or_default)
     }
 }
 

@@ -20,6 +20,17 @@ const SESSION_SECONDS: i64 = 14 * 24 * 3600;
 /// How long a page can stay open before what it offers is shown again instead of done.
 const NONCE_SECONDS: i64 = 12 * 3600;
 
+/// What a nonce says about a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NonceState {
+    /// It is for this change and was not used before.
+    Fresh,
+    /// It is for this change, which was asked for before.
+    Used,
+    /// It is for another change, too old, or forged.
+    Wrong,
+}
+
 /// A browser that exchanged a sign-in code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::web) struct Session(String);
@@ -97,18 +108,27 @@ impl Keys {
         Ok(format!("{text}.{code}"))
     }
 
-    /// Uses up a nonce. Returns whether it is one for this change that was not used before.
-    pub(super) fn redeem_nonce(&self, session: &Session, path: &str, seen: &str, given: &str, now: Instant) -> bool {
-        let Some((text, code)) = given.rsplit_once('.') else { return false };
+    /// Uses up a nonce. Only the first time it is fresh.
+    pub(super) fn redeem_nonce(
+        &self,
+        session: &Session,
+        path: &str,
+        seen: &str,
+        given: &str,
+        now: Instant,
+    ) -> NonceState {
+        let Some((text, code)) = given.rsplit_once('.') else { return NonceState::Wrong };
         if !is_equal(self.nonce_code(session, path, seen, text).as_bytes(), code.as_bytes()) {
-            return false;
+            return NonceState::Wrong;
         }
         let made = text.split_once('.').and_then(|(made, _)| made.parse::<i64>().ok());
         let now = now.utc().timestamp();
-        let Some(ends) = made.map(|made| made + NONCE_SECONDS).filter(|ends| now < *ends) else { return false };
+        let Some(ends) = made.map(|made| made + NONCE_SECONDS).filter(|ends| now < *ends) else {
+            return NonceState::Wrong;
+        };
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|_, ends| now < *ends);
-        used.insert(text.to_owned(), ends).is_none()
+        if used.insert(text.to_owned(), ends).is_none() { NonceState::Fresh } else { NonceState::Used }
     }
 
     fn nonce_code(&self, session: &Session, path: &str, seen: &str, text: &str) -> String {
@@ -171,12 +191,12 @@ mod tests {
             (&session, "/a/1", "another", now),
             (&session, "/a/1", "digest", now.plus(Duration::hours(12))),
         ] {
-            assert!(!keys.redeem_nonce(session, path, seen, &nonce, at), "{path} {seen}");
+            assert_eq!(keys.redeem_nonce(session, path, seen, &nonce, at), NonceState::Wrong, "{path} {seen}");
         }
-        assert!(keys.redeem_nonce(&session, "/a/1", "digest", &nonce, now));
-        assert!(!keys.redeem_nonce(&session, "/a/1", "digest", &nonce, now));
+        assert_eq!(keys.redeem_nonce(&session, "/a/1", "digest", &nonce, now), NonceState::Fresh);
+        assert_eq!(keys.redeem_nonce(&session, "/a/1", "digest", &nonce, now), NonceState::Used);
         let restarted = Keys::load(folder.path().join("secret"), 7370).unwrap();
         let nonce = keys.nonce(&session, "/a/1", "digest", now).unwrap();
-        assert!(!restarted.redeem_nonce(&session, "/a/1", "digest", &nonce, now));
+        assert_eq!(restarted.redeem_nonce(&session, "/a/1", "digest", &nonce, now), NonceState::Wrong);
     }
 }

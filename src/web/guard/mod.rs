@@ -19,6 +19,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
+use self::keys::NonceState;
 pub(super) use self::{
     change_form::ChangeForm,
     keys::{Keys, Session},
@@ -116,10 +117,13 @@ impl Guard {
         let fields = Form::<Vec<(String, String)>>::from_request(Request::from_parts(parts.clone(), body), &()).await;
         let Ok(Form(fields)) = fields else { return Err(Failure::NotAForm.into_response()) };
         let form = ChangeForm::new(fields);
-        let is_proven = self.keys.is_csrf_token(&session, form.get("csrf"))
-            && self.keys.redeem_nonce(&session, &path, form.seen(), form.get("nonce"), self.clock.now());
-        if !is_proven {
+        if !self.keys.is_csrf_token(&session, form.get("csrf")) {
             return Err(Failure::Outdated.into_response());
+        }
+        match self.keys.redeem_nonce(&session, &path, form.seen(), form.get("nonce"), self.clock.now()) {
+            NonceState::Fresh => {}
+            NonceState::Used => return Err(Failure::Repeated.into_response()),
+            NonceState::Wrong => return Err(Failure::Outdated.into_response()),
         }
         request = Request::from_parts(parts, axum::body::Body::empty());
         request.extensions_mut().insert(session);

@@ -24,6 +24,8 @@ pub(in crate::web) enum Failure {
     UsedCode,
     /// A change came from a page that is out of date, or without its proofs.
     Outdated,
+    /// A button was pressed twice. The first time counted.
+    Repeated,
     /// A change was not sent as a form, or is too large.
     NotAForm,
     /// What a use case answered.
@@ -60,8 +62,12 @@ impl Failure {
             Self::Outdated => (
                 StatusCode::FORBIDDEN,
                 "Nothing was changed",
-                "The page that you used is out of date, or its button was used before. Go back, load the page again and look at it once more."
-                    .into(),
+                "The page that you used is out of date. Go back, load it again and look at it once more.".into(),
+            ),
+            Self::Repeated => (
+                StatusCode::FORBIDDEN,
+                "Once was enough",
+                "This button was used before, and counts once. Load the page again to see what came of it.".into(),
             ),
             Self::NotAForm => {
                 (StatusCode::BAD_REQUEST, "Nothing was changed", "The form could not be read, or it is too large.".into())

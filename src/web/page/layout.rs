@@ -9,7 +9,7 @@ use crate::web::{area::Area, asset, route::is_served};
 pub(super) struct Frame {
     pub(super) area: Area,
     /// How many items wait for the person.
-    pub(super) waiting: usize,
+    pub(super) waiting: u64,
     pub(super) is_paused: bool,
     pub(super) note: Option<Markup>,
     pub(super) sign_out: Markup,
@@ -51,8 +51,11 @@ fn nav_link(area: Area, frame: &Frame) -> Markup {
     html! {
         a href=(area.path()) aria-current=[current] {
             (area.title())
-            @if area == Area::Approvals && frame.waiting > 0 {
-                " " span.count #waiting { (frame.waiting) span.hidden { " waiting" } }
+            // Live updates replace the number, so its place is there also when nothing waits.
+            @if area == Area::Approvals {
+                span #waiting {
+                    @if frame.waiting > 0 { " " span.count { (frame.waiting) span.hidden { " waiting" } } }
+                }
             }
         }
     }

@@ -4,12 +4,14 @@
 mod failure;
 mod layout;
 mod note;
+mod pager;
 mod text;
 mod visit;
 
 pub(super) use self::{
     failure::{Answer, Failure},
     note::{Note, Notes},
-    text::{shown, shown_lines, shown_short},
+    pager::pager,
+    text::{direction, shown, shown_lines, shown_short},
     visit::{Change, Visit, see_other},
 };

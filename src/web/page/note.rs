@@ -33,8 +33,8 @@ impl Note {
 
     /// Adds how the change is taken back.
     #[must_use]
-    pub(in crate::web) fn with_undo(self, path: String, seen: String) -> Self {
-        Self { undo: Some((path, seen)), ..self }
+    pub(in crate::web) fn with_undo(self, path: &str, seen: &str) -> Self {
+        Self { undo: Some((path.to_owned(), seen.to_owned())), ..self }
     }
 }
 

@@ -18,6 +18,13 @@ pub(in crate::web) fn shown_short(text: &str, longest: usize) -> Markup {
     html! { bdi { (escape_and_truncate(text, longest)) } }
 }
 
+/// Returns the direction of a text, by its first letter that has one: `rtl` for Hebrew and Arabic.
+pub(in crate::web) fn direction(text: &str) -> &'static str {
+    let first = text.chars().find(|c| c.is_alphabetic());
+    let is_right_to_left = first.is_some_and(|c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}'));
+    if is_right_to_left { "rtl" } else { "ltr" }
+}
+
 /// Returns a text of several lines, such as the body of a mail. Each line has a direction of its own.
 pub(in crate::web) fn shown_lines(text: &str) -> Markup {
     let is_cut = text.chars().nth(LONGEST_TEXT).is_some();

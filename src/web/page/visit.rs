@@ -24,6 +24,7 @@ use crate::{
 pub(in crate::web) struct Visit {
     state: WebState,
     session: Session,
+    path: String,
     query: Vec<(String, String)>,
 }
 
@@ -35,7 +36,7 @@ impl FromRequestParts<WebState> for Visit {
         let session = parts.extensions.get::<Session>().cloned().ok_or(Failure::SignedOut)?;
         let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
         let query = query.map(|Query(pairs)| pairs).unwrap_or_default();
-        Ok(Self { state: state.clone(), session, query })
+        Ok(Self { state: state.clone(), session, path: parts.uri.path().to_owned(), query })
     }
 }
 
@@ -52,18 +53,60 @@ impl Visit {
 
     /// Returns a part of the query; an empty text when it is not there.
     pub(in crate::web) fn query(&self, name: &str) -> &str {
-        self.query.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+        self.query_all(name).next().unwrap_or_default()
+    }
+
+    /// Returns every part of the query of this name.
+    pub(in crate::web) fn query_all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.query.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the number of the page of a list, from zero.
+    pub(in crate::web) fn page_number(&self) -> usize {
+        self.query("page").parse::<usize>().unwrap_or(1).clamp(1, 1_000_000) - 1
+    }
+
+    /// Returns the address of this page with one part of its query replaced.
+    pub(in crate::web) fn address_with(&self, name: &str, value: &str) -> String {
+        // A note is about the change before it and not part of the page.
+        let kept = self.query.iter().filter(|(known, _)| known != name && known != "note");
+        let kept = kept.map(|(known, value)| (known.as_str(), value.as_str()));
+        let pairs: Vec<(&str, &str)> = kept.chain([(name, value)]).filter(|(_, value)| !value.is_empty()).collect();
+        let query = pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        format!("{}?{}", self.path, query.collect::<Vec<_>>().join("&"))
+    }
+
+    /// Returns a part of the page that is loaded again whenever something changed. What has the focus and what was typed
+    /// stay as they are.
+    pub(in crate::web) fn live_region(&self, id: &str, content: &Markup) -> Markup {
+        html! {
+            div id=(id) hx-get=(self.address_with("", "")) hx-select={ "#" (id) } hx-swap="outerMorph"
+                hx-select-oob="#waiting" hx-trigger="news from:#live throttle:1s" {
+                (content)
+            }
+        }
     }
 
     /// Returns a page of an area, inside the layout.
     pub(in crate::web) async fn page(&self, area: Area, title: &str, body: &Markup) -> Answer {
-        let note = self.state.notes.find(&self.session, self.query("note"));
+        self.page_noting(area, title, body, None).await
+    }
+
+    /// Returns a page with a note of its own instead of that of the change before it.
+    pub(in crate::web) async fn page_noting(
+        &self,
+        area: Area,
+        title: &str,
+        body: &Markup,
+        note: Option<Note>,
+    ) -> Answer {
+        let note = note.or_else(|| self.state.notes.find(&self.session, self.query("note")));
         let note = note.map(|note| self.note(&note)).transpose()?;
         let sign_out = self.form("/sign-out", "", &html! { button.link type="submit" { "Sign out" } })?;
         let app = self.app();
         let frame = Frame {
             area,
-            waiting: app.approvals().list().await?.len(),
+            waiting: app.approvals().count_waiting().await?,
             is_paused: app.effects().is_paused().await?,
             note,
             sign_out,
@@ -152,6 +195,19 @@ impl FromRequestParts<WebState> for Change {
         let form = parts.extensions.get::<ChangeForm>().cloned().ok_or(Failure::NotAForm)?;
         Ok(Self { visit: Visit::from_request_parts(parts, state).await?, form })
     }
+}
+
+/// Returns a part of a query as it stands in an address.
+fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
 }
 
 /// Returns an answer without a page, such as a redirect after signing in.

@@ -195,6 +195,22 @@ impl ApprovalReader<'_> {
         query_readable(self.0, &sql, [], "listing items", item_row)
     }
 
+    /// Returns how many open items are not hidden now.
+    pub fn count_waiting(self, now: Instant) -> Result<u64> {
+        let sql = "SELECT count(*) FROM item WHERE state = 'open' AND (snooze_until IS NULL OR snooze_until <= ?1)";
+        let count = query_optional(self.0, sql, [now.to_string()], "counting items", |row| row.get::<_, i64>(0))?;
+        Ok(count.map_or(0, i64::unsigned_abs))
+    }
+
+    /// Returns the approved items whose effect is held until its grace ends.
+    pub fn items_in_grace(self) -> Result<Vec<ItemRow>> {
+        let sql = format!(
+            "{COLUMNS} WHERE state = 'decided' AND action_id IN (SELECT o.action_id FROM outbox o WHERE o.state = 'held')
+             ORDER BY item_id"
+        );
+        query_readable(self.0, &sql, [], "listing approvals in their grace", item_row)
+    }
+
     /// Returns the open items that expire by `before` and about which nobody was told yet.
     pub fn unannounced_expiring_items(self, before: Instant) -> Result<Vec<ItemRow>> {
         let sql =
