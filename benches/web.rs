@@ -31,6 +31,9 @@ const COPIES: u32 = 100;
 /// How often each page is asked for alone.
 const REQUESTS: usize = 40;
 const READERS: usize = 50;
+/// Pages that are made otherwise when their address says so.
+const MORE_PAGES: [&str; 5] =
+    ["/tasks?view=done", "/tasks?priority=med", "/mail?state=no_task", "/runs?status=parked", "/search?text=invoice"];
 /// Each reader asks for two pages a second.
 const PAUSE: Duration = Duration::from_millis(500);
 const LOADED: Duration = Duration::from_secs(20);
@@ -70,9 +73,11 @@ fn pages() -> Vec<String> {
     let table = route_table();
     let is_page = |path: &str| path != "/live" && path != "/";
     let pages = table.iter().filter(|route| route.protection == Protection::Session && is_page(route.path));
-    let numbered = |path: &str| ["/approvals/{item}", "/tasks/{task}", "/mail/{mail}"].contains(&path);
+    let numbered =
+        |path: &str| ["/approvals/{item}", "/tasks/{task}", "/tasks/{task}/why", "/mail/{mail}"].contains(&path);
     let pages = pages.filter(|route| !route.path.contains('{') || numbered(route.path));
-    pages.map(|route| route.path.replace("{item}", "1").replace("{task}", "7").replace("{mail}", "7")).collect()
+    let pages = pages.map(|route| route.path.replace("{item}", "1").replace("{task}", "7").replace("{mail}", "7"));
+    pages.chain(MORE_PAGES.map(str::to_owned)).collect()
 }
 
 fn percentile(times: &[f64], percent: usize) -> f64 {

@@ -41,6 +41,17 @@ const TABLES: &[&str] = &[
     "search_vector",
 ];
 
+/// Puts copied tasks, which did not begin as NEW, into the lists in which they belong.
+const LISTINGS: &str = "
+    DELETE FROM task_listing WHERE task_id IN (SELECT task_id FROM tasks WHERE status = 'CANCELLED');
+    UPDATE task_listing SET stage = (SELECT CASE t.status WHEN 'IN_PROGRESS' THEN 'in_progress' WHEN 'WAITING_HITL' THEN 'waiting'
+                                            WHEN 'DONE' THEN 'done' ELSE 'ready' END FROM tasks t WHERE t.task_id = task_listing.task_id)
+    WHERE state = 'pending';
+    INSERT INTO task_ended (task_id, user_id, stage, ended_at)
+    SELECT t.task_id, o.user_id, lower(t.status), t.last_updated FROM tasks t JOIN task_owner o USING (task_id)
+    WHERE t.status IN ('DONE', 'CANCELLED') AND o.number IS NOT NULL AND t.task_id NOT IN (SELECT task_id FROM task_ended);
+";
+
 /// Multiplies what is stored. Durability is off, because the file is thrown away if this fails.
 pub(crate) fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     let connection = Connection::open(path)?;
@@ -68,6 +79,7 @@ pub(crate) fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
             eprintln!("filled {copy} of {copies} copies, {:.0} s", watch.elapsed().as_secs_f64());
         }
     }
+    connection.execute_batch(LISTINGS)?;
     connection.execute_batch(&guard)?;
     connection.execute_batch("PRAGMA journal_mode = WAL")?;
     let broken: i64 = connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;

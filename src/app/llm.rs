@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// What the model cost, by day, node and rule.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct CostReport {
     pub provider: Provider,
     pub model: String,

@@ -8,6 +8,7 @@ mod audit;
 mod conversations;
 mod effects;
 mod eval;
+mod first_start;
 mod health;
 mod llm;
 mod mail;
@@ -33,17 +34,21 @@ pub use audit::{AuditUseCases, WitnessHealth};
 pub use conversations::{ChatInput, ChatOutput, ConversationUseCases, new_conversation_id};
 pub use effects::EffectUseCases;
 pub use eval::{EvalKind, EvalMail, evaluate};
-pub use health::{AccountHealth, Finding, FindingCode, Health, HealthUseCases, WaitingSteps};
+pub use first_start::{CheckedAnswers, FirstAnswers, FirstStart, FoundMailbox, MailboxFormat};
+pub use health::{AccountHealth, AccountStatus, Finding, FindingCode, Health, HealthUseCases, Status, WaitingSteps};
 pub use llm::{CostReport, ModelHealth, ModelUseCases};
 pub use mail::{ImportReport, MailDetail, MailOutcome, MailUseCases, PassReport, Progress, TaskLine, next_step};
-pub use nightly::{DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
+pub use nightly::{AgreementDay, DigestReport, NightlyReport, NightlyUseCases, ReflectOutcome};
 pub use plans::{AttachedFile, PlanUseCases, PreparedRequest};
 pub use preview::{PlanInput, PlanOutput, Preview, PreviewLine, PreviewUseCases};
 pub use reference::{BadInput, NotFound, parse_mail_id};
-pub use rules::{DiffLine, RulesUseCases, RulesVersionDetail, WhatIfChange, WhatIfReport};
-pub use runs::{RunDetail, RunUseCases};
+pub use rules::{
+    DiffLine, RuleHits, RulesCopy, RulesOverview, RulesSaveOutcome, RulesUseCases, RulesVersionDetail, WhatIfChange,
+    WhatIfReport,
+};
+pub use runs::{NodeVisit, RunDetail, RunTrace, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
-pub use tasks::{NewTask, PriorityExplanation, TaskDetail, TaskUseCases, name_recipients};
+pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
 pub use teams::{TeamDetail, TeamMode, TeamUseCases};
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
@@ -80,6 +85,8 @@ pub struct App {
     open_files: OpenFiles,
     /// Held while the nightly job runs, so that the schedule and a request do not run it at once.
     nightly_lock: Arc<tokio::sync::Mutex<()>>,
+    /// Tells the process that the configuration was changed and is to be read again.
+    restart: Arc<tokio::sync::Notify>,
     parsed_rules: Arc<ParsedRulesCache>,
 }
 
@@ -100,6 +107,7 @@ impl App {
             witness: Witness::for_home(None, ""),
             open_files,
             nightly_lock: Arc::default(),
+            restart: Arc::default(),
             parsed_rules: Arc::default(),
         };
         app.accounts().sync_configured().await?;
@@ -204,6 +212,11 @@ impl App {
     /// job learns nothing from what it changes.
     pub fn tasks_for(&self, client: ClientName) -> TaskUseCases<'_> {
         TaskUseCases { app: self, who: Actor::Client(client) }
+    }
+
+    /// Lists of tasks by page, and figures about what is open.
+    pub fn task_lists(&self) -> TaskListUseCases<'_> {
+        TaskListUseCases { app: self }
     }
 
     /// Teams: a task manager and its workers.

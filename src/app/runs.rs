@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     app::{App, NotFound},
     graph::{Replay, fork_run, node::Nodes, replay_run},
-    model::{CheckpointRow, ModelCallRow, NodeName, RunId, RunRecord, RunRow, RunStatus},
+    model::{CheckpointRow, Instant, MailId, ModelCallRow, NodeName, RunId, RunRecord, RunRow, RunStatus, TaskId},
     store::Write,
 };
 
@@ -25,6 +25,32 @@ pub struct RunDetail {
     pub model_calls: Vec<ModelCallRow>,
 }
 
+/// A run with each visit of a node: what the node was told, and what it wrote.
+#[derive(Debug)]
+pub struct RunTrace {
+    pub row: RunRow,
+    pub visits: Vec<NodeVisit>,
+    /// The model calls of the run, each with its prompt and cost.
+    pub model_calls: Vec<ModelCallRow>,
+}
+
+/// One visit of a node.
+#[derive(Debug)]
+pub struct NodeVisit {
+    pub checkpoint: CheckpointRow,
+    /// When the next node was entered, or the run ended.
+    pub left_at: Instant,
+    /// The answers that the node was given, as JSON.
+    pub replies: Vec<String>,
+}
+
+impl NodeVisit {
+    /// Returns how long the visit took, in whole seconds.
+    pub fn seconds(&self) -> i64 {
+        (self.left_at.utc() - self.checkpoint.entered_at.utc()).num_seconds().max(0)
+    }
+}
+
 /// The use cases of runs.
 #[derive(Clone, Copy)]
 pub struct RunUseCases<'a> {
@@ -35,6 +61,26 @@ impl RunUseCases<'_> {
     /// Returns the newest runs, if wanted only those with one status.
     pub async fn list(self, status: Option<RunStatus>, limit: usize) -> anyhow::Result<Vec<RunRow>> {
         Ok(self.app.store.read(move |reader| reader.runs().list(status, limit)).await?)
+    }
+
+    /// Returns the newest runs before one, if wanted only those with one status.
+    pub async fn before(
+        self,
+        status: Option<RunStatus>,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> anyhow::Result<Vec<RunRow>> {
+        Ok(self.app.store.read(move |reader| reader.runs().before(status, before, limit)).await?)
+    }
+
+    /// Returns the runs of a task, the newest first.
+    pub async fn of_task(self, task_id: TaskId, limit: usize) -> anyhow::Result<Vec<RunRow>> {
+        Ok(self.app.store.read(move |reader| reader.runs().of_task(task_id, limit)).await?)
+    }
+
+    /// Returns the runs that read a mail, the newest first.
+    pub async fn of_mail(self, mail_id: MailId, limit: usize) -> anyhow::Result<Vec<RunRow>> {
+        Ok(self.app.store.read(move |reader| reader.runs().of_mail(mail_id, limit)).await?)
     }
 
     /// Returns how many runs there are, if wanted only those with one status.
@@ -54,6 +100,24 @@ impl RunUseCases<'_> {
         let run_id = record.row.run_id;
         let model_calls = self.app.store.read(move |reader| reader.model_calls().of_run(run_id)).await?;
         Ok(RunDetail { row: record.row, checkpoints: record.checkpoints, replies: record.replies.len(), model_calls })
+    }
+
+    /// Returns the visits of a run, each with what the node was told and what it wrote.
+    pub async fn trace(self, reference: &str) -> anyhow::Result<RunTrace> {
+        let RunRecord { row, checkpoints, replies, .. } = self.load_record(reference).await?;
+        let run_id = row.run_id;
+        let model_calls = self.app.store.read(move |reader| reader.model_calls().of_run(run_id)).await?;
+        let entered: Vec<Instant> = checkpoints.iter().map(|checkpoint| checkpoint.entered_at).collect();
+        let visit = |(nth, checkpoint): (usize, CheckpointRow)| {
+            let given = replies.iter().filter(|(seq, _)| *seq == checkpoint.seq);
+            NodeVisit {
+                left_at: entered.get(nth + 1).copied().unwrap_or(row.updated_at),
+                replies: given.map(|(_, recorded)| recorded.reply.as_str().to_owned()).collect(),
+                checkpoint,
+            }
+        };
+        let visits = checkpoints.into_iter().enumerate().map(visit).collect();
+        Ok(RunTrace { row, visits, model_calls })
     }
 
     /// Replays a run from its record with the nodes of this program. No call is made and nothing is written.

@@ -1,10 +1,6 @@
-//! `init`, `doctor`, `rules check`, `graph`, `audit verify`, `pause` and `resume`.
+//! `doctor`, `rules check`, `graph`, `audit verify`, `pause` and `resume`.
 
-use std::{
-    io::{self, BufRead as _, IsTerminal as _, Write as _},
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::Path, process::ExitCode};
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -20,49 +16,6 @@ use crate::{
     regular_file,
     rules::{RuleSet, RulesError},
 };
-
-/// Writes the files of a new home, and on a terminal asks for the person's name and address.
-pub(super) fn init(screen: Printer, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
-    let root = match dir {
-        Some(dir) => dir,
-        None => std::env::current_dir()?,
-    };
-    let written = App::init_home(&root)?;
-    if written.iter().any(|file| file == "adjutant.toml") && !screen.is_json {
-        ask_identity(&root)?;
-    }
-    screen.print_json_or(&json!({ "home": root, "written": written }), |screen| {
-        if written.is_empty() {
-            return screen.print_line("Everything is there already; nothing was changed.");
-        }
-        screen.print_line(&format!("Wrote {} in {}.", written.join(", "), root.display()))?;
-        screen.print_line("Next: enter yourself ([me]) and your mailbox into adjutant.toml, then start `adjutant run`. Without a mailbox it shows sample mails.")
-    })?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Asks for name and address, and writes them into the new configuration. An empty answer leaves a key unset. Asks
-/// nothing without a terminal.
-fn ask_identity(root: &Path) -> anyhow::Result<()> {
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Ok(());
-    }
-    let path = root.join("adjutant.toml");
-    let mut text = std::fs::read_to_string(&path)?;
-    for (question, key) in [("Your name, as you sign", "names"), ("Your mail address", "addresses")] {
-        let mut out = io::stdout().lock();
-        write!(out, "{question} (empty: later): ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        let answer = answer.trim();
-        if !answer.is_empty() {
-            let value = toml::Value::Array(vec![answer.into()]);
-            text = text.replacen(&format!("# {key} = []"), &format!("{key} = {value}"), 1);
-        }
-    }
-    std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
-}
 
 /// Prints the topology of the graph.
 pub(super) fn print_graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode> {

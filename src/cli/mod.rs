@@ -10,6 +10,7 @@ mod check;
 mod cost;
 mod health;
 mod hitl;
+mod init;
 mod mail;
 mod mcp;
 mod memory;
@@ -140,7 +141,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
             io::Write::write_all(&mut io::stdout().lock(), &script)?;
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Init { dir } => return check::init(screen, dir.clone().or(cli.home)),
+        Command::Init { dir } => return init::init(screen, dir.clone().or(cli.home)).await,
         Command::Eval { kind } => return read::eval(*kind),
         Command::Graph { dot } => return check::print_graph(screen, *dot),
         _ => {}

@@ -1,7 +1,12 @@
 //! `run` and `once`: start the worker, and print what it reports.
 
-use std::io;
+use std::{
+    io,
+    os::unix::process::CommandExt as _,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
+use anyhow::Context as _;
 use chrono_tz::Tz;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -60,15 +65,37 @@ pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()>
     });
     let assistants = super::mcp::serve_beside_daemon(app, screen).await?;
     let page = super::web::serve_beside_daemon(app, screen).await?;
-    let served = daemon::run(worker, wait_for_stop_signal(), events).await;
+    let is_restart = AtomicBool::new(false);
+    let shutdown = async {
+        tokio::select! {
+            () = wait_for_stop_signal() => {}
+            () = app.worker().wait_for_restart_request() => is_restart.store(true, Ordering::Relaxed),
+        }
+    };
+    let served = daemon::run(worker, shutdown, events).await;
     page.stop().await;
     assistants.stop().await;
     printer.await?;
     served?;
+    if is_restart.load(Ordering::Relaxed) {
+        return start_again(app, screen).await;
+    }
     if !screen.is_json {
         screen.print_line("Stopped. Nothing is lost; run again to go on.")?;
     }
     Ok(())
+}
+
+/// Replaces this process by a new one with the same arguments, which reads the configuration again. A service manager
+/// sees the same process go on.
+async fn start_again(app: &App, screen: Printer) -> anyhow::Result<()> {
+    app.audit().record_head().await;
+    if !screen.is_json {
+        screen.print_line("Starting again with the changed configuration.")?;
+    }
+    let program = std::env::current_exe().context("the program cannot be found to start it again")?;
+    let error = std::process::Command::new(program).args(std::env::args_os().skip(1)).exec();
+    Err(anyhow::Error::from(error).context("starting again"))
 }
 
 /// Waits for Ctrl-C or for the termination signal of a service manager.

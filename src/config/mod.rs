@@ -3,6 +3,7 @@
 //! The text becomes a checked [`Config`] once, and later code never checks again. Nothing else reads the environment.
 
 mod account;
+mod edit;
 mod home;
 mod llm;
 mod mcp;
@@ -12,6 +13,7 @@ mod planner;
 mod raw;
 mod secret;
 mod state_folder;
+mod surroundings;
 mod user_path;
 mod web;
 
@@ -21,10 +23,12 @@ use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
 
 pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig, SendmailConfig};
+pub use edit::ConfigEditError;
 pub use home::{Home, NoHome};
 pub use mcp::{McpConfig, McpHttpConfig};
 pub use planner::AttachableFiles;
 pub use raw::TEMPLATE;
+pub use surroundings::Surroundings;
 pub use web::WebConfig;
 
 use crate::{
@@ -94,6 +98,22 @@ impl Config {
             Err(error) => return Err(BadConfig { file, problem: error.to_string() }),
         };
         Self::parse(&text, std::env::vars(), home).map_err(|problem| BadConfig { file, problem })
+    }
+
+    /// Checks a text that is to become `adjutant.toml` of a home, in the words of [`Config::load`].
+    pub fn check_text(text: &str, home: &Home) -> Result<Self, BadConfig> {
+        let file = home.config_file().display().to_string();
+        Self::parse(text, std::env::vars(), home).map_err(|problem| BadConfig { file, problem })
+    }
+
+    /// Returns the text of the file with a key of `[me]` set. Everything else stays as the person wrote it.
+    pub fn with_own_key(text: &str, key: &str, value: &toml::Value) -> Result<String, ConfigEditError> {
+        edit::set_key(text, "me", key, value)
+    }
+
+    /// Returns the text of the file with a Maildir account added.
+    pub fn with_account(text: &str, name: &str, path: &str) -> Result<String, ConfigEditError> {
+        edit::add_account(text, name, path)
     }
 
     /// Merges the text of the file with the variables and checks the result. The file must not hold keys of servers.

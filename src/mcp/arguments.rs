@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{failure::Failure, schema::USER_ID, tool::McpTool};
-use crate::model::{RunStatus, TaskFilter, TaskId, UserId};
+use crate::model::{ListedStatus, RunStatus, TaskId, UserId};
 
 /// The longest title. It is one line of a list.
 const LONGEST_TITLE: usize = 500;
@@ -36,7 +36,7 @@ pub(super) struct AddTaskArguments {
 pub(super) struct ListTasksArguments {
     /// Which tasks: all, pending or completed. Without it all. Deleted tasks are never listed.
     #[schemars(with = "Option<StatusSchema>")]
-    status: Option<TaskFilter>,
+    status: Option<ListedStatus>,
     /// The most tasks to return, 1 to 200. Without it 50.
     limit: Option<i64>,
     /// How many tasks to leave out at the beginning, for the next page.
@@ -128,11 +128,11 @@ impl UpdateTaskArguments {
 
 impl ListTasksArguments {
     /// Returns which tasks are wanted, how many are left out first, and how many are returned.
-    pub(super) fn check(&self) -> Result<(TaskFilter, usize, usize), Failure> {
+    pub(super) fn check(&self) -> Result<(ListedStatus, usize, usize), Failure> {
         let offset = self.offset.unwrap_or(0);
         let skipped =
             usize::try_from(offset).map_err(|_| Failure::refused(format!("offset is {offset}; expected 0 or more")))?;
-        Ok((self.status.unwrap_or(TaskFilter::All), skipped, check_limit(self.limit)?))
+        Ok((self.status.unwrap_or(ListedStatus::All), skipped, check_limit(self.limit)?))
     }
 }
 
@@ -243,18 +243,18 @@ impl JsonSchema for TaskReference {
     }
 }
 
-/// The schema of [`TaskFilter`].
+/// The schema of [`ListedStatus`].
 struct StatusSchema;
 /// The schema of [`RunStatus`].
 struct RunStatusSchema;
 
 impl JsonSchema for StatusSchema {
     fn schema_name() -> Cow<'static, str> {
-        "TaskFilter".into()
+        "ListedStatus".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": TaskFilter::ALL })
+        json_schema!({ "type": "string", "enum": ListedStatus::ALL })
     }
 }
 
@@ -328,10 +328,10 @@ mod tests {
     #[test]
     fn limits_and_offsets_have_bounds() {
         for (arguments, expected) in [
-            (json!({}), Some((TaskFilter::All, 0, 50))),
+            (json!({}), Some((ListedStatus::All, 0, 50))),
             (
                 json!({ "status": "pending", "limit": 200, "offset": 7, "user_id": "me" }),
-                Some((TaskFilter::Pending, 7, 200)),
+                Some((ListedStatus::Pending, 7, 200)),
             ),
             (json!({ "limit": 0 }), None),
             (json!({ "limit": 201 }), None),

@@ -7,7 +7,7 @@ use rmcp::{
 use serde::Serialize;
 
 use super::{arguments::TaskReference, failure::Failure, server::McpServer};
-use crate::model::TaskFilter;
+use crate::model::ListedStatus;
 
 /// The open tasks.
 pub(super) const TASKS_URI: &str = "adjutant://tasks";
@@ -50,7 +50,7 @@ pub(super) async fn read(server: &McpServer, uri: &str) -> Result<ReadResourceRe
 /// Returns the JSON of the resource with this address.
 pub(super) async fn read_text(server: &McpServer, uri: &str) -> Result<String, ErrorData> {
     match uri {
-        TASKS_URI => encode(server.page_of_tasks(TaskFilter::Pending, 0, MOST_TASKS).await, uri),
+        TASKS_URI => encode(server.page_of_tasks(ListedStatus::Pending, 0, MOST_TASKS).await, uri),
         DIGEST_URI => encode(server.digest().await, uri),
         other => match other.strip_prefix(TASK_PREFIX).and_then(TaskReference::parse) {
             Some(task) => encode(server.full_task(&task).await, uri),

@@ -19,6 +19,13 @@ pub struct AuditEntry {
     pub detail: String,
 }
 
+/// A line of the chain: its number, and the act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditLine {
+    pub seq: i64,
+    pub entry: AuditEntry,
+}
+
 /// The hash that the first line is chained to.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 

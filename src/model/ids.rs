@@ -148,6 +148,13 @@ fn derive_ulid(at: Instant, parts: &[&str]) -> Ulid {
     Ulid::from_parts(at.unix_ms(), random)
 }
 
+impl TaskId {
+    /// Returns the lowest id that a task of this time can have, as the bound of a period.
+    pub fn lowest_at(at: Instant) -> Self {
+        Self(Ulid::from_parts(at.unix_ms(), 0))
+    }
+}
+
 /// Returns the SHA-256 of `bytes` in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))

@@ -54,8 +54,9 @@ pub use instant::Instant;
 pub use llm::{CostRow, ModelCallRow, NewModelCall};
 pub use mail::{
     Address, Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, AskedTime, AskedTimes, Attachment,
-    Direction, FollowUp, LedgerFileRow, LedgerRow, Mail, MailContext, MailEdit, MailEditKind, MailState, MeetingAnswer,
-    MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn, UnchangedFile,
+    Direction, FollowUp, LedgerFileRow, LedgerPage, LedgerPageQuery, LedgerRow, Mail, MailContext, MailDay, MailEdit,
+    MailEditKind, MailState, MeetingAnswer, MutedSender, NamedZone, PromisedDate, RelatedTask, TaskRelation, Turn,
+    UnchangedFile,
 };
 pub use me::Me;
 pub use plan::{
@@ -76,8 +77,8 @@ pub use sentence_encoder::SentenceScores;
 pub use since::Since;
 pub use task::{
     Appointment, HeldKind, HeldTime, HistoryRow, InvoiceRow, NamedMessage, NewReminder, NewRequest, RankableTask,
-    Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskFilter,
-    TaskRow, TaskStatus,
+    Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskCounts, TaskEdit, TaskEditKind,
+    TaskPage, TaskPageQuery, TaskPosition, TaskRow, TaskStatus, TaskView,
 };
 pub use team::{
     AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate,

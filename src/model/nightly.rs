@@ -247,3 +247,22 @@ pub struct ReplyOutcome {
     /// When the first version was written.
     pub at: Instant,
 }
+
+/// The priority that the program gave a task, and the person's last word on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PriorityCorrection {
+    pub task_id: TaskId,
+    pub given: Priority,
+    pub wanted: Priority,
+}
+
+/// A correction that taught something, with the task or mail that it was about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvidenceRow {
+    #[serde(flatten)]
+    pub correction: CorrectionRow,
+    /// The number of the task; none for a mail without one.
+    pub number: Option<i64>,
+    /// The objective of the task, or the subject of the mail.
+    pub title: String,
+}

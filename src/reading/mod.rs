@@ -13,6 +13,8 @@ mod language;
 mod learned;
 mod lexicon;
 mod mail;
+#[cfg(test)]
+mod objective_tests;
 mod read;
 #[cfg(test)]
 mod read_tests;

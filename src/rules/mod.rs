@@ -34,10 +34,11 @@ pub use grammar::{
 pub use last_good::{BrokenRules, FallbackOrigin};
 pub use parsed_cache::ParsedRulesCache;
 pub use ranking::{
+    listing::{ListedEffect, ListedRule, RulesListing},
     smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange},
     trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace},
 };
-pub use watch::{CurrentRules, RulesWatch, is_cut_off, keep_as_last_good, load};
+pub use watch::{CurrentRules, RulesWatch, is_cut_off, keep_as_last_good, load, parse_whole_file};
 
 use crate::model::{Facts, Instant, MatchedAct, Priority, RuleAct, ids::sha256_hex};
 use grammar::{condition::Condition, field::FactsView, parse};
@@ -133,6 +134,11 @@ impl RuleSet {
     /// Returns twelve hexadecimal digits that change with any byte of the file.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Returns why the rule of this name gives its level, for a person.
+    pub fn reason_of(&self, name: &str) -> Option<&str> {
+        self.rules.iter().find(|rule| rule.name == name).map(|rule| rule.why.as_str())
     }
 
     /// Returns the number of rules, learned ones included.

@@ -54,10 +54,7 @@ pub(super) fn parse_or_fall_back(
 ) -> CurrentRules {
     let name = path.display().to_string();
     let parsed = match &text {
-        Ok(text) => RuleSet::parse(&name, text).and_then(|rules| {
-            let is_cut_off = rules.learned_range().is_none() && last_good.had_learned_part(in_memory);
-            if is_cut_off { Err(cut_off(&name)) } else { Ok(rules) }
-        }),
+        Ok(text) => parse_unless_cut_off(&name, text, last_good, in_memory),
         Err(found) => Err(RulesError::for_whole_file(&name, found.clone(), "a readable file of rules")),
     };
     match parsed {
@@ -70,6 +67,23 @@ pub(super) fn parse_or_fall_back(
             CurrentRules { rules: Arc::new(rules), broken: Some(BrokenRules { error, fallback: instead }) }
         }
     }
+}
+
+/// Parses a text that is to become the rules file. Fails as loading the file would: also when it lacks the learned
+/// section that the last good rules have.
+pub fn parse_whole_file(name: &str, text: &str, last_good: &Path) -> Result<RuleSet, RulesError> {
+    parse_unless_cut_off(name, text, &LastGoodFile::new(last_good), None)
+}
+
+fn parse_unless_cut_off(
+    name: &str,
+    text: &str,
+    last_good: &LastGoodFile,
+    in_memory: Option<&RuleSet>,
+) -> Result<RuleSet, RulesError> {
+    let rules = RuleSet::parse(name, text)?;
+    let is_cut_off = rules.learned_range().is_none() && last_good.had_learned_part(in_memory);
+    if is_cut_off { Err(cut_off(name)) } else { Ok(rules) }
 }
 
 /// Returns the error for a file that ends before the learned section which the last good one had.

@@ -42,6 +42,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0028_team", include_str!("../../migrations/0028_team.sql")),
     ("0029_page", include_str!("../../migrations/0029_page.sql")),
     ("0030_mail_times", include_str!("../../migrations/0030_mail_times.sql")),
+    ("0032_listings", include_str!("../../migrations/0032_listings.sql")),
 ];
 
 /// Migrates the database to the newest schema. Before each step on a database with content, a copy goes to `backups`.

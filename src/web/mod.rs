@@ -6,6 +6,8 @@
 
 mod area;
 mod asset;
+mod chart;
+mod draft;
 mod guard;
 mod live;
 mod page;

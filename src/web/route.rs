@@ -62,7 +62,6 @@ impl Route {
     }
 
     /// Creates a route for a monitor that has a token.
-    #[expect(dead_code, reason = "the figures for monitors are added next")]
     pub(super) fn for_monitor<T: 'static>(area: Area, path: &'static str, handler: impl Handler<T, WebState>) -> Self {
         Self::new("GET", area, path, Protection::Bearer, get(handler))
     }

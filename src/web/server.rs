@@ -13,6 +13,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    area::StatusCache,
+    draft::DraftStore,
     guard::{Guard, Keys, check_request, issue_code, redeem_code},
     live::LiveFeed,
     page::{Answer, Change, Failure, Notes, see_other},
@@ -42,6 +44,8 @@ pub(super) struct WebState {
     pub(super) notes: Arc<Notes>,
     pub(super) live: LiveFeed,
     pub(super) hosts: OwnHosts,
+    pub(super) drafts: Arc<DraftStore>,
+    pub(super) status: Arc<StatusCache>,
 }
 
 /// A server that is bound to its address.
@@ -85,6 +89,8 @@ impl WebServer {
             notes: Arc::default(),
             live: LiveFeed::start(app, stop.child_token())?,
             hosts: OwnHosts::new(self.address, &config.allowed_hosts),
+            drafts: Arc::default(),
+            status: Arc::default(),
         };
         let guard = Guard {
             hosts: state.hosts.clone(),

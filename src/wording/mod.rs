@@ -4,6 +4,8 @@
 pub mod description;
 pub mod item;
 pub mod item_lines;
+pub mod output;
+pub mod plan;
 
 use crate::ingest::escape_for_display;
 

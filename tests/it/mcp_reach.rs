@@ -22,8 +22,8 @@ const ALLOWED: [&str; 11] = [
     "search.find",
     "tasks.detail",
     "tasks.explain_priority",
+    "task_lists.from_offset",
     "tasks.find",
-    "tasks.page",
 ];
 /// What it may change of a task.
 const CHANGES: [&str; 3] = ["add", "edit", "edit_all"];
@@ -69,6 +69,7 @@ fn the_source_calls_nothing_that_approves_sends_or_edits_rules() {
         "rules",
         "runs",
         "search",
+        "task_lists",
         "tasks",
         "worker",
     ];

@@ -12,7 +12,7 @@ use crate::{
     audit::{AnchorFile, AuditEvidence, EvidenceVerification},
     durable_file::FileReplacement,
     failpoint,
-    model::DetectedRestore,
+    model::{DetectedRestore, audit::AuditLine},
     regular_file,
     store::Write,
     witness::Witness,
@@ -65,6 +65,11 @@ impl AuditUseCases<'_> {
         if let Err(error) = self.evidence().record_head(&self.app.store, self.app.clock.now()).await {
             tracing::warn!(error = format!("{error:#}"), "the head of the audit chain could not be recorded");
         }
+    }
+
+    /// Returns the newest lines about one of these subjects, such as `task:…` or `mail:18`, the newest first.
+    pub async fn lines_about(self, subjects: Vec<String>, limit: usize) -> anyhow::Result<Vec<AuditLine>> {
+        Ok(self.app.store.read(move |reader| reader.audit().about(&subjects, limit)).await?)
     }
 
     /// Compares the whole chain with its anchors and its witness.

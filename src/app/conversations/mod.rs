@@ -119,11 +119,25 @@ impl ConversationUseCases<'_> {
             return Ok(None);
         };
         let (_, messages) = self.load(&user, &row.conversation, limit).await?;
-        let shown = messages.into_iter().map(|message| match message.role {
-            ChatRole::Assistant => ChatMessageRow { text: without_marker(&message.text).to_owned(), ..message },
-            ChatRole::User => message,
-        });
-        Ok(Some((row, shown.collect())))
+        Ok(Some((row, messages.into_iter().map(as_shown).collect())))
+    }
+
+    /// Returns the conversations of the person of the home, each with how it began, the newest first.
+    pub async fn list(self, skipped: usize, limit: usize) -> anyhow::Result<Vec<(ConversationRow, String)>> {
+        let user = self.app.user.clone();
+        Ok(self.app.store.read(move |reader| reader.conversations().list(&user, skipped, limit)).await?)
+    }
+
+    /// Returns a conversation of the person of the home with its last messages, the newest first. The replies are as a
+    /// person sees them. None when nothing was said in it yet.
+    pub async fn find(
+        self,
+        name: &str,
+        limit: usize,
+    ) -> anyhow::Result<Option<(ConversationRow, Vec<ChatMessageRow>)>> {
+        let name = name.parse().map_err(|error| BadInput(format!("conversation: {error}")))?;
+        let (row, messages) = self.load(&self.app.user, &name, limit).await?;
+        Ok(row.map(|row| (row, messages.into_iter().map(as_shown).collect())))
     }
 
     /// Returns the user that a message names, or the person of the home.
@@ -177,6 +191,14 @@ impl ConversationUseCases<'_> {
             self.app.store.write(Write::IndexTitles).await?;
         }
         Ok(())
+    }
+}
+
+/// Returns a message as a person sees it: without the marker of the state.
+fn as_shown(message: ChatMessageRow) -> ChatMessageRow {
+    match message.role {
+        ChatRole::Assistant => ChatMessageRow { text: without_marker(&message.text).to_owned(), ..message },
+        ChatRole::User => message,
     }
 }
 

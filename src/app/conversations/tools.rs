@@ -98,7 +98,8 @@ impl AppTools {
         Ok(match call {
             TaskCall::ListTasks { status, page } => {
                 let place = (page.saturating_mul(PAGE), PAGE);
-                let listed = store.read(move |reader| reader.task_lists().listed(&user, status, now, place)).await?;
+                let listed =
+                    store.read(move |reader| reader.task_lists().listed(&user, status, Some(now), place)).await?;
                 ToolResult::Listed { total: listed.total, tasks: listed.rows.into_iter().map(view).collect() }
             }
             TaskCall::FindTasks { status, title } => {

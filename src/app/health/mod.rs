@@ -3,9 +3,11 @@
 
 mod file_finding;
 mod finding;
+mod status;
 
 pub use finding::{Finding, FindingCode, WaitingSteps};
 use serde::Serialize;
+pub use status::{AccountStatus, Status};
 
 use crate::{
     app::{App, ModelHealth, WitnessHealth},

@@ -4,6 +4,8 @@
 mod import;
 mod outcome;
 
+use chrono::{Days, NaiveDate, NaiveTime, TimeZone as _};
+use chrono_tz::Tz;
 pub use import::{ImportReport, Progress};
 pub use outcome::{MailOutcome, PassReport, TaskLine, next_step};
 use serde::Serialize;
@@ -11,8 +13,8 @@ use serde::Serialize;
 use crate::{
     app::{App, NotFound},
     model::{
-        LedgerRow, Mail, MailEdit, MailEditKind, MailId, MailState, MutedSender, NewRun, NodeName, OutboxRow, RunId,
-        RunKind, RunState, TaskRow,
+        AccountId, Instant, LedgerPage, LedgerPageQuery, LedgerRow, Mail, MailDay, MailEdit, MailEditKind, MailId,
+        MailState, MutedSender, NewRun, NodeName, OutboxRow, RunId, RunKind, RunState, TaskRow,
     },
     store::{Receipt, SkipUnreadable as _, Write},
 };
@@ -39,6 +41,33 @@ impl MailUseCases<'_> {
     /// Returns the newest mails of the ledger, if wanted only those in one state.
     pub async fn list(self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
         Ok(self.app.store.read(move |reader| reader.ledger().list(state, limit)).await?)
+    }
+
+    /// Returns a page of the ledger, the newest mails first.
+    pub async fn page(self, query: LedgerPageQuery) -> anyhow::Result<LedgerPage> {
+        Ok(self.app.store.read(move |reader| reader.ledger().page(&query)).await?)
+    }
+
+    /// Returns how many mails of each account are in each state.
+    pub async fn counts(self) -> anyhow::Result<Vec<(AccountId, MailState, u64)>> {
+        Ok(self.app.store.read(|reader| reader.ledger().outcome_counts()).await?)
+    }
+
+    /// Returns what became of the mails of the last days, in the person's time zone, the oldest day first.
+    pub async fn outcomes_by_day(self, days: u64) -> anyhow::Result<Vec<MailDay>> {
+        let zone = self.app.config.me.time_zone;
+        let today = self.app.clock.now().utc().with_timezone(&zone).date_naive();
+        let dates: Vec<NaiveDate> = (0..days).rev().filter_map(|ago| today.checked_sub_days(Days::new(ago))).collect();
+        let read = self.app.store.read(move |reader| {
+            let mut found = Vec::with_capacity(dates.len());
+            for date in dates {
+                let end = date.succ_opt().map_or(Instant::LATEST, |next| start_of_day(next, zone));
+                let outcomes = reader.ledger().count_arrived_between(start_of_day(date, zone), end)?;
+                found.push(MailDay { date, outcomes: outcomes.into_iter().collect() });
+            }
+            Ok(found)
+        });
+        Ok(read.await?)
     }
 
     /// Returns how many mails the ledger has, if wanted only those in one state.
@@ -156,4 +185,12 @@ impl MailUseCases<'_> {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+/// Returns the time at which a day begins. Where the clocks skip midnight, it begins an hour later.
+fn start_of_day(date: NaiveDate, zone: Tz) -> Instant {
+    let midnight = date.and_time(NaiveTime::MIN);
+    let start = zone.from_local_datetime(&midnight).earliest();
+    let start = start.or_else(|| zone.from_local_datetime(&(midnight + chrono::Duration::hours(1))).earliest());
+    Instant::from_utc_clamped(start.map_or_else(|| midnight.and_utc(), |start| start.to_utc()))
 }

@@ -3,11 +3,13 @@
 //! records the outcome.
 
 mod digest;
+mod review;
 
 use serde::Serialize;
 use serde_json::json;
 
 pub use digest::DigestReport;
+pub use review::AgreementDay;
 
 use crate::{
     app::{

@@ -54,6 +54,14 @@ pub struct PreparedRequest {
     pub notes: Vec<String>,
 }
 
+impl PreparedRequest {
+    /// Returns whether the request is a question that no tool answers.
+    pub fn is_question(&self) -> bool {
+        let no_tool = self.plan.steps.iter().all(|step| step.call.is_none());
+        no_tool && !self.complexity.is_complex() && self.text.ends_with('?')
+    }
+}
+
 /// The use cases of the task planner.
 #[derive(Clone, Copy)]
 pub struct PlanUseCases<'a> {
@@ -331,6 +339,11 @@ impl PlanUseCases<'_> {
         };
         let row = self.app.tasks().find(&plan.task_id.to_string()).await?;
         Ok((row, plan))
+    }
+
+    /// Returns the newest plans with the numbers of their tasks, without their steps.
+    pub async fn list(self, skipped: usize, limit: usize) -> anyhow::Result<Vec<(PlanRow, Option<i64>)>> {
+        Ok(self.app.store.read(move |reader| reader.plans().newest(skipped, limit)).await?)
     }
 
     /// Returns where a plan stands: the plan, the steps whose runs are under way, and whether any run of it is.

@@ -27,7 +27,7 @@ impl fmt::Display for DiffLine {
 
 /// Returns the removed and added lines in hunks, each with its head and the lines around it. Line endings do not count
 /// as a difference.
-pub(super) fn diff_lines(from: &str, to: &str) -> Vec<DiffLine> {
+pub(in crate::app) fn diff_lines(from: &str, to: &str) -> Vec<DiffLine> {
     let (old, new): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
     let diff = TextDiff::from_slices(&old, &new);
     let mut lines = Vec::new();

@@ -1,14 +1,18 @@
 //! The use cases of the rules files: loading, versions, proposals, and what a change would do. A broken file never
 //! takes effect, and nothing outside the marker lines of the learned part is ever changed.
 
-mod diff;
+mod copy;
+pub(in crate::app) mod diff;
+mod overview;
 mod proposals;
 pub(in crate::app) mod rewrite;
 pub(in crate::app) mod rules_files;
 mod version;
 mod what_if;
 
+pub use copy::{RulesCopy, RulesSaveOutcome};
 pub use diff::DiffLine;
+pub use overview::{RuleHits, RulesOverview};
 pub use version::RulesVersionDetail;
 pub use what_if::{WhatIfChange, WhatIfReport};
 

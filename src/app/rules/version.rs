@@ -58,13 +58,22 @@ impl RulesUseCases<'_> {
                 _ => (now.clone(), now),
             },
         };
-        let mut lines = diff_lines(&from.rules, &to.rules);
-        let guidelines = diff_lines(&from.guidelines, &to.guidelines);
-        if !guidelines.is_empty() {
-            lines.push(DiffLine { sign: '@', line: "guidelines.txt".into() });
-            lines.extend(guidelines);
-        }
-        Ok(lines)
+        Ok(diff_files((&from.rules, &from.guidelines), (&to.rules, &to.guidelines)))
+    }
+
+    /// Returns the lines that a version changed, compared with the version before it; none for the oldest one that is
+    /// kept.
+    pub async fn diff_of_version(self, version: i64) -> anyhow::Result<Vec<DiffLine>> {
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
+        let row = find_version(&rows, version)?;
+        let Some(before) = rows.iter().find(|older| older.version < version) else { return Ok(Vec::new()) };
+        Ok(diff_files((&before.rules, &before.guidelines), (&row.rules, &row.guidelines)))
+    }
+
+    /// Returns the text of the rules as it was in a version.
+    pub async fn text_of_version(self, version: i64) -> anyhow::Result<String> {
+        let rows = self.app.store.read(|reader| reader.rules().versions()).await?;
+        Ok(find_version(&rows, version)?.rules.clone())
     }
 
     /// Restores the learned part of a version, or of the one before the current one. What a person wrote outside the
@@ -110,6 +119,17 @@ impl RulesUseCases<'_> {
         self.app.tasks().rerank_by_current_rules().await?;
         Ok(made)
     }
+}
+
+/// Returns the changed lines of the rules, and then those of the guidelines.
+fn diff_files(from: (&str, &str), to: (&str, &str)) -> Vec<DiffLine> {
+    let mut lines = diff_lines(from.0, to.0);
+    let guidelines = diff_lines(from.1, to.1);
+    if !guidelines.is_empty() {
+        lines.push(DiffLine { sign: '@', line: "guidelines.txt".into() });
+        lines.extend(guidelines);
+    }
+    lines
 }
 
 /// Returns the version before the one in force. After a rollback that is the one before its target, so that each

@@ -44,7 +44,11 @@ impl RulesUseCases<'_> {
     pub async fn what_if(self, file: &Path) -> anyhow::Result<WhatIfReport> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
-        let new = RuleSet::parse(&name, &text)?;
+        self.compare(RuleSet::parse(&name, &text)?).await
+    }
+
+    /// Ranks all past tasks by these rules and by those in force.
+    pub(super) async fn compare(self, new: RuleSet) -> anyhow::Result<WhatIfReport> {
         let old = self.load().rules;
         let now = self.app.clock.now();
         let past = self.app.store.read(|reader| reader.nightly().past_tasks(None)).await?;

@@ -2,10 +2,12 @@
 //! store, which checks the life cycle and records the history.
 
 mod letter;
+mod listing;
 mod priority;
 mod ranking;
 
 pub use letter::name_recipients;
+pub use listing::{OpenAge, TaskListUseCases};
 pub use priority::PriorityExplanation;
 use serde::Serialize;
 
@@ -14,10 +16,10 @@ use crate::{
     model::{
         AccountId, Actor, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
         LedgerRow, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
-        TaskContext, TaskEdit, TaskEditKind, TaskFilter, TaskId, TaskKind, TaskRow, TaskStatus,
+        TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus,
     },
     reading::{self, facts_of_typed_task},
-    store::{Receipt, SkipUnreadable as _, StoreReader, Write},
+    store::{Receipt, SkipUnreadable as _, Write},
     tool::{
         remind::{ReminderRequest, is_reminder, reminder_time},
         say_when,
@@ -70,14 +72,6 @@ pub struct TaskUseCases<'a> {
 }
 
 impl TaskUseCases<'_> {
-    /// Returns the tasks of a filter, the most urgent first and without the first `skipped`, and how many there are.
-    pub async fn page(self, filter: TaskFilter, skipped: usize, limit: usize) -> anyhow::Result<(Vec<TaskRow>, u64)> {
-        let page = move |reader: &StoreReader<'_>| {
-            Ok((reader.tasks().page(filter, skipped, limit)?, reader.tasks().count_filtered(filter)?))
-        };
-        Ok(self.app.store.read(page).await?)
-    }
-
     /// Returns the open tasks that are not snoozed, the most urgent first; with `all`, every task.
     pub async fn list(self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
         let open_at = (!all).then(|| self.app.clock.now());
@@ -102,7 +96,7 @@ impl TaskUseCases<'_> {
                 effects: reader.outbox().of_task(id)?,
                 follow_ups: reader.tasks().follow_ups(id)?,
                 documents: reader.runs().documents_of_task(id)?,
-                waits: reader.runs().deferred(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
+                waits: reader.runs().deferred_of_task(id, now)?,
                 mail: mail_id.map(|mail_id| reader.ledger().get(mail_id).skip_unreadable()).transpose()?.flatten(),
                 row,
             })

@@ -8,6 +8,7 @@ mod event;
 mod followed_account;
 mod lock;
 mod request;
+mod restart;
 
 use std::{
     collections::HashSet,

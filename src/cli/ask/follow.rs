@@ -11,12 +11,11 @@ use crate::{
     app::App,
     cli::printer::{Printer, escape_and_truncate},
     model::{DecisionKind, ItemKind, ItemRow, PlanRow, PlanStatus, PlanStepRow, PlanStepStatus, TaskId},
+    wording::plan::{LONGEST_RESULT, describe_result, shorten_result},
 };
 
 /// The pause between two looks at the plan.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The longest result that is shown, in characters. The whole one is in the store.
-const LONGEST_RESULT: usize = 500;
 /// How long nothing may happen while the daemon does the work, before the rest is left to it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -239,26 +238,4 @@ impl ProgressView {
         }
         Ok(code)
     }
-}
-
-/// Returns a result cut for display.
-fn shorten_result(result: &str) -> String {
-    if result.chars().count() <= LONGEST_RESULT {
-        return result.to_owned();
-    }
-    result.chars().take(LONGEST_RESULT - 1).collect::<String>() + "…"
-}
-
-/// Returns the result of a step in words: its summary or what came of its effect, else its JSON, cut for display.
-fn describe_result(result: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(result) else { return shorten_result(result) };
-    if let Some(repeated) = value.get("repeats_step").and_then(Value::as_u64) {
-        return format!("The same as step {repeated}; it was not done twice.");
-    }
-    if let Some(lines) = value.get("summary").and_then(Value::as_array) {
-        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-        return if lines.is_empty() { "Nothing was found.".to_owned() } else { shorten_result(&lines.join("; ")) };
-    }
-    let told = ["applied", "sent", "saved"].iter().find_map(|key| value.get(*key)?.as_str());
-    shorten_result(told.unwrap_or(result))
 }

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     app::{App, PreparedRequest},
     model::{PlannedStep, TaskId},
+    wording::plan::describe_worker,
 };
 use choice::{PlanChoice, read_plan_choice};
 
@@ -35,7 +36,7 @@ pub(super) async fn execute(app: &App, screen: Printer, args: AskArgs) -> anyhow
     }
     let account = args.account.as_deref();
     let prepared = app.plans().prepare(&args.text.join(" "), account).await?;
-    if is_question(&prepared) {
+    if prepared.is_question() {
         print_question(screen, &prepared)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,12 +55,6 @@ pub(super) async fn execute(app: &App, screen: Printer, args: AskArgs) -> anyhow
     };
     let task_id: TaskId = app.plans().open(prepared).await?;
     follow::follow_plan(app, screen, task_id, has_person && !args.yes).await
-}
-
-/// Returns whether the request is a question that no tool answers.
-fn is_question(prepared: &PreparedRequest) -> bool {
-    let no_tool = prepared.plan.steps.iter().all(|step| step.call.is_none());
-    no_tool && !prepared.complexity.is_complex() && prepared.text.ends_with('?')
 }
 
 fn print_question(screen: Printer, prepared: &PreparedRequest) -> io::Result<()> {
@@ -121,11 +116,7 @@ fn print_prepared(screen: Printer, prepared: &PreparedRequest) -> io::Result<()>
 }
 
 fn row(step: &PlannedStep) -> Vec<Cell> {
-    let done_by = match (&step.call, step.asks_model) {
-        (Some(call), _) => describe_call(&call.tool, &call.arguments),
-        (None, true) => "the model".to_owned(),
-        (None, false) => "you".to_owned(),
-    };
+    let done_by = describe_worker(step);
     let after: Vec<String> = step.after.iter().map(u32::to_string).collect();
     vec![
         Cell::new(step.step_number.to_string()),
@@ -133,17 +124,4 @@ fn row(step: &PlannedStep) -> Vec<Cell> {
         cell(&done_by, 80),
         Cell::new(after.join(", ")),
     ]
-}
-
-/// Returns a call in words: the tool, and whom or what it is about.
-fn describe_call(tool: &str, arguments: &serde_json::Map<String, serde_json::Value>) -> String {
-    let tool = tool.replace('_', " ");
-    let about = ["to", "name", "words"].iter().find_map(|key| arguments.get(*key));
-    let about = about.map(|value| match value {
-        serde_json::Value::Array(texts) => {
-            texts.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(", ")
-        }
-        value => value.as_str().unwrap_or_default().to_owned(),
-    });
-    about.map_or_else(|| tool.clone(), |about| format!("{tool}: {about}"))
 }

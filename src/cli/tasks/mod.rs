@@ -3,7 +3,6 @@
 mod invoices;
 mod letters;
 mod list;
-mod output;
 pub(super) mod reminders;
 mod show;
 

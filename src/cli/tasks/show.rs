@@ -8,10 +8,10 @@ use super::super::{
     description::{describe_effect, describe_wait, format_deadline, format_moment, format_timestamp, localise_times},
     printer::{Printer, escape_and_truncate},
 };
-use super::output::describe_output;
 use crate::{
     app::{App, TaskDetail, next_step},
     model::FollowUp,
+    wording::output::describe_output,
 };
 
 /// Prints everything about a task.

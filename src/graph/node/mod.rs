@@ -81,6 +81,17 @@ pub const fn writable_fields(node: NodeName) -> &'static [WrittenField] {
     }
 }
 
+/// Returns what a node reads, by the contracts of the specification, for a person.
+pub const fn describe_input(node: NodeName) -> &'static str {
+    match node {
+        NodeName::PlanStep => "the mail and what is known of its conversation",
+        NodeName::Prioritise => "the task and its facts",
+        NodeName::RetrieveContext => "the task and its context",
+        NodeName::ExecuteTool => "the steps of the task and what was found for it",
+        NodeName::GenerateResponse => "what the steps found out",
+    }
+}
+
 /// Returns the first change that the node's contract does not allow.
 pub fn find_forbidden_change(node: NodeName, changes: &[Change]) -> Option<&Change> {
     changes.iter().find(|change| !writable_fields(node).contains(&change.written_field()))

@@ -15,7 +15,7 @@ use crate::{
             RunListView, RunView, SearchView, TaskListView,
         },
     },
-    model::{MailId, TaskFilter},
+    model::{ListedStatus, MailId},
 };
 
 impl McpServer {
@@ -27,11 +27,11 @@ impl McpServer {
     /// Returns a page of the list of tasks.
     pub(in crate::mcp) async fn page_of_tasks(
         &self,
-        filter: TaskFilter,
+        filter: ListedStatus,
         skipped: usize,
         limit: usize,
     ) -> Result<TaskListView, Failure> {
-        let (rows, total) = self.app().tasks().page(filter, skipped, limit).await?;
+        let (rows, total) = self.app().task_lists().from_offset(filter, skipped, limit).await?;
         Ok(TaskListView::new(&rows, total, skipped, filter))
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{MailReference, notice, shown};
 use crate::{
     app::TaskDetail,
-    model::{Actor, HistoryRow, TaskFilter, TaskRow, TaskStatus},
+    model::{Actor, HistoryRow, ListedStatus, TaskRow, TaskStatus},
 };
 
 /// The longest text of a mail in an answer.
@@ -99,12 +99,12 @@ pub(in crate::mcp) struct TaskListView {
 }
 
 impl TaskListView {
-    pub(in crate::mcp) fn new(rows: &[TaskRow], total: u64, skipped: usize, filter: TaskFilter) -> Self {
+    pub(in crate::mcp) fn new(rows: &[TaskRow], total: u64, skipped: usize, filter: ListedStatus) -> Self {
         let tasks: Vec<ClientTask> = rows.iter().map(ClientTask::new).collect();
         let (kind, ending) = match filter {
-            TaskFilter::All => ("", " Great work!"),
-            TaskFilter::Pending => ("pending ", " You're all caught up!"),
-            TaskFilter::Completed => ("completed ", " Nothing completed yet."),
+            ListedStatus::All => ("", " Great work!"),
+            ListedStatus::Pending => ("pending ", " You're all caught up!"),
+            ListedStatus::Completed => ("completed ", " Nothing completed yet."),
         };
         let end = skipped as u64 + tasks.len() as u64;
         let said = match (total, tasks.len() as u64) {

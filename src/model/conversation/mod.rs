@@ -107,10 +107,10 @@ pub struct NewChatMessage {
 text_enum! {
     /// Which tasks a list holds. Cancelled ones are in none.
     ListedStatus {
+        All = "all",
         /// Every task that has not ended.
         Pending = "pending",
         Completed = "completed",
-        All = "all",
     }
 }
 

@@ -60,6 +60,34 @@ pub struct LedgerRow {
     pub stamp: String,
 }
 
+/// A request for one page of the ledger, the newest mails first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LedgerPageQuery {
+    /// Only mails of this account.
+    pub account: Option<AccountId>,
+    /// Only mails in this state.
+    pub state: Option<MailState>,
+    /// Only mails before this one; none for the first page.
+    pub before: Option<MailId>,
+    pub limit: usize,
+}
+
+/// A page of the ledger.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LedgerPage {
+    pub rows: Vec<LedgerRow>,
+    /// The mail before which the next page begins; none on the last one.
+    pub next: Option<MailId>,
+}
+
+/// The mails that arrived on one day, by what became of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MailDay {
+    pub date: chrono::NaiveDate,
+    /// Only states that a mail of the day is in.
+    pub outcomes: std::collections::BTreeMap<MailState, u64>,
+}
+
 /// A sender whose mail opens no task, because a person said so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MutedSender {

@@ -12,7 +12,9 @@ mod turn;
 pub use arrival::{Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, UnchangedFile};
 pub use asked_times::{AskedTime, AskedTimes, NamedZone};
 pub use context::{FollowUp, MailContext, RelatedTask, TaskRelation};
-pub use ledger::{LedgerFileRow, LedgerRow, MailEdit, MailEditKind, MailState, MutedSender};
+pub use ledger::{
+    LedgerFileRow, LedgerPage, LedgerPageQuery, LedgerRow, MailDay, MailEdit, MailEditKind, MailState, MutedSender,
+};
 pub use meeting_answer::MeetingAnswer;
 pub use turn::{PromisedDate, Turn};
 

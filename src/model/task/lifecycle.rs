@@ -19,17 +19,6 @@ text_enum! {
     }
 }
 
-text_enum! {
-    /// Which tasks of a list are wanted, in the words that a person says.
-    TaskFilter {
-        /// Every task that was not deleted.
-        All = "all",
-        /// Every task that has not ended, snoozed ones too.
-        Pending = "pending",
-        Completed = "completed",
-    }
-}
-
 /// A transition that the life cycle does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a task cannot go from {from} to {to}")]

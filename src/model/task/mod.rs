@@ -3,13 +3,15 @@
 mod edit;
 mod held_time;
 mod lifecycle;
+mod page;
 mod recurrence;
 mod reminder;
 mod row;
 
 pub use edit::{NamedMessage, NewRequest, Rerank, TaskEdit, TaskEditKind};
 pub use held_time::{Appointment, HeldKind, HeldTime};
-pub use lifecycle::{IllegalTransition, TaskFilter, TaskStatus};
+pub use lifecycle::{IllegalTransition, TaskStatus};
+pub use page::{BadTaskPosition, TaskCounts, TaskPage, TaskPageQuery, TaskPosition, TaskView};
 pub use recurrence::Recurrence;
 pub use reminder::{NewReminder, ReminderRow, ShownReminder};
 pub use row::{HistoryRow, InvoiceRow, RankableTask, TaskRow};

@@ -5,6 +5,7 @@
 //! ranks by a code path of its own.
 
 mod fact_changes;
+pub(super) mod listing;
 pub(super) mod precedence;
 mod render;
 pub(super) mod smallest_change;

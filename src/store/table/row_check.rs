@@ -170,6 +170,9 @@ const TABLES: &[CheckedTable] = &[
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),
     checked_table("task_listing", "task_id", &[("task_id", TASK), ("due_at", AT), ("snooze_until", AT)]),
+    checked_table("task_ended", "task_id", &[("task_id", TASK), ("ended_at", AT)]),
+    checked_table("mail_count", "account || ' ' || state", &[("state", check_parses::<MailState>)]),
+    checked_table("mail_arrived", "quarter || ' ' || state", &[("state", check_parses::<MailState>)]),
     checked_table("task_title", "task_id", &[("task_id", TASK)]),
     checked_table("task_word", "task_id || ' ' || word", &[("task_id", TASK)]),
     checked_table(

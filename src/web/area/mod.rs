@@ -2,12 +2,26 @@
 //! a line in [`area_routes`].
 
 mod approvals;
+mod chat;
+mod first_start;
+mod health;
+mod mail;
+mod nights;
+mod overview;
+mod plans;
+mod rules;
+mod runs;
+mod search;
+mod tasks;
+
+pub(super) use health::StatusCache;
 
 use super::route::Route;
 
 /// A part of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
+    Overview,
     Approvals,
     Tasks,
     Mail,
@@ -24,7 +38,8 @@ pub enum Area {
 
 impl Area {
     /// The areas in the order of the navigation.
-    pub(super) const NAVIGATION: [Self; 10] = [
+    pub(super) const NAVIGATION: [Self; 11] = [
+        Self::Overview,
         Self::Approvals,
         Self::Tasks,
         Self::Mail,
@@ -40,6 +55,7 @@ impl Area {
     /// Returns the name in the navigation.
     pub(super) const fn title(self) -> &'static str {
         match self {
+            Self::Overview => "Overview",
             Self::Approvals => "Approvals",
             Self::Tasks => "Tasks",
             Self::Mail => "Mail",
@@ -57,6 +73,7 @@ impl Area {
     /// Returns the path of the first page of the area.
     pub(super) const fn path(self) -> &'static str {
         match self {
+            Self::Overview => "/overview",
             Self::Approvals => "/approvals",
             Self::Tasks => "/tasks",
             Self::Mail => "/mail",
@@ -74,5 +91,19 @@ impl Area {
 
 /// Returns the routes of every area.
 pub(super) fn area_routes() -> Vec<Route> {
-    [approvals::routes()].into_iter().flatten().collect()
+    let areas = [
+        overview::routes(),
+        approvals::routes(),
+        tasks::routes(),
+        mail::routes(),
+        plans::routes(),
+        chat::routes(),
+        rules::routes(),
+        nights::routes(),
+        runs::routes(),
+        search::routes(),
+        health::routes(),
+        first_start::routes(),
+    ];
+    areas.into_iter().flatten().collect()
 }

@@ -18,11 +18,13 @@ struct Asset {
     bytes: &'static [u8],
 }
 
+/// One sheet for the browser: the layout, then what the areas add.
+const STYLES: &str = concat!(include_str!("page.css"), include_str!("areas.css"), include_str!("sheets.css"));
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// htmx 4.0.1 and its extension `hx-sse`, unchanged from the npm package `htmx.org`. A test compares their digests.
 const ASSETS: [Asset; 5] = [
-    Asset { name: "page.css", content_type: "text/css; charset=utf-8", bytes: include_bytes!("page.css") },
+    Asset { name: "page.css", content_type: "text/css; charset=utf-8", bytes: STYLES.as_bytes() },
     Asset { name: "page.js", content_type: SCRIPT, bytes: include_bytes!("page.js") },
     Asset { name: "htmx.js", content_type: SCRIPT, bytes: include_bytes!("htmx.min.js") },
     Asset { name: "hx-sse.js", content_type: SCRIPT, bytes: include_bytes!("hx-sse.min.js") },

@@ -22,12 +22,15 @@
     }
   };
 
+  // The link of a line of a list.
+  const rowLink = ":is(a.row, .title a)";
+
   // Moves the focus to the next or the previous line of a list.
   const moveInList = (step) => {
-    const rows = [...document.querySelectorAll("[data-row] a.row")];
+    const rows = [...document.querySelectorAll(`[data-row] ${rowLink}`)];
     if (rows.length === 0) return false;
     const current = document.activeElement.closest("[data-row]");
-    const at = current ? rows.indexOf(current.querySelector("a.row")) + step : step > 0 ? 0 : rows.length - 1;
+    const at = current ? rows.indexOf(current.querySelector(rowLink)) + step : step > 0 ? 0 : rows.length - 1;
     rows[Math.min(Math.max(at, 0), rows.length - 1)].focus();
     return true;
   };

@@ -13,5 +13,5 @@ pub(super) use self::{
     note::{Note, Notes},
     pager::pager,
     text::{direction, shown, shown_lines, shown_short},
-    visit::{Change, Visit, see_other},
+    visit::{Change, Visit, encode, see_other},
 };

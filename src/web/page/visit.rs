@@ -1,5 +1,7 @@
 //! One request of a signed-in browser, and what a route makes its answer from.
 
+use std::{fmt::Display, str::FromStr};
+
 use axum::{
     extract::{FromRequestParts, Query},
     http::{StatusCode, header, request::Parts},
@@ -12,7 +14,7 @@ use super::{
     layout::{Frame, full_page},
 };
 use crate::{
-    app::App,
+    app::{App, BadInput},
     web::{
         area::Area,
         guard::{ChangeForm, Session},
@@ -51,6 +53,11 @@ impl Visit {
         &self.state
     }
 
+    /// Returns the session of the browser.
+    pub(in crate::web) fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Returns a part of the query; an empty text when it is not there.
     pub(in crate::web) fn query(&self, name: &str) -> &str {
         self.query_all(name).next().unwrap_or_default()
@@ -85,6 +92,14 @@ impl Visit {
                 (content)
             }
         }
+    }
+
+    /// Returns a part of the query as a value; none when it is not there or empty. A text that is no such value is the
+    /// fault of whoever typed the address.
+    pub(in crate::web) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Failure> {
+        let text = Some(self.query(name)).filter(|text| !text.is_empty());
+        let parsed = text.map(str::parse).transpose();
+        parsed.map_err(|error: T::Err| Failure::Refused(BadInput(format!("{name}: {error}")).into()))
     }
 
     /// Returns a page of an area, inside the layout.
@@ -198,7 +213,7 @@ impl FromRequestParts<WebState> for Change {
 }
 
 /// Returns a part of a query as it stands in an address.
-fn encode(text: &str) -> String {
+pub(in crate::web) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -8,6 +8,7 @@ pub(crate) mod google;
 pub(crate) mod mcp_client;
 pub(crate) mod model_server;
 pub(crate) mod outbox_fixture;
+pub(crate) mod page_client;
 pub(crate) mod page_crawl;
 pub(crate) mod served_page;
 pub(crate) mod team_script;

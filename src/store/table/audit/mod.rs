@@ -6,11 +6,11 @@ pub(in crate::store) mod epoch;
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, parse_column, query_optional, setting::SettingReader};
+use super::{execute, parse_column, query_optional, query_readable, setting::SettingReader};
 use crate::{
     model::{
         Actor, AuditChain, AuditHead, AuditVerification, Instant, WitnessKept,
-        audit::{AuditEntry, GENESIS, chain_hash},
+        audit::{AuditEntry, AuditLine, GENESIS, chain_hash},
     },
     store::error::{Result, StoreContext},
 };
@@ -88,6 +88,23 @@ impl AuditReader<'_> {
         query_optional(self.0, "SELECT hash FROM audit WHERE seq = ?1", [seq], "reading the audit chain", |row| {
             row.get(0)
         })
+    }
+
+    /// Returns the newest lines about one of these subjects, the newest first.
+    pub fn about(self, subjects: &[String], limit: usize) -> Result<Vec<AuditLine>> {
+        let sql = "SELECT seq, at, account, who, act, subject, detail FROM audit WHERE subject = ?1 ORDER BY seq DESC LIMIT ?2";
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut lines = Vec::new();
+        for subject in subjects {
+            let found = query_readable(self.0, sql, (subject, most), "reading the audit chain", |row| {
+                let (seq, entry) = audit_entry_row(row)?;
+                Ok(AuditLine { seq, entry })
+            });
+            lines.extend(found?);
+        }
+        lines.sort_by_key(|line: &AuditLine| std::cmp::Reverse(line.seq));
+        lines.truncate(limit);
+        Ok(lines)
     }
 
     /// Verifies every hash of the chain, and compares it with the anchored heads, which come oldest first. Returns the

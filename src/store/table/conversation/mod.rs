@@ -56,6 +56,19 @@ impl ConversationReader<'_> {
         query_first_readable(self.0, &sql, [user.as_str()], "finding the last conversation", conversation_row)
     }
 
+    /// Returns the conversations of the user, each with the beginning of its first message, the one in which something
+    /// was said last on top.
+    pub fn list(self, user: &UserId, skipped: usize, limit: usize) -> Result<Vec<(ConversationRow, String)>> {
+        let sql = "SELECT conversation_id, user_id, profile, created_at, updated_at,
+                          coalesce((SELECT substr(content, 1, 120) FROM chat_messages m
+                                    WHERE m.user_id = c.user_id AND m.conversation_id = c.conversation_id
+                                    ORDER BY message_id LIMIT 1), '')
+                   FROM conversations c WHERE user_id = ?1 ORDER BY updated_at DESC, conversation_id LIMIT ?2 OFFSET ?3";
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let values = (user.as_str(), number(limit), number(skipped));
+        query_readable(self.0, sql, values, "listing conversations", |row| Ok((conversation_row(row)?, row.get(5)?)))
+    }
+
     /// Returns the last messages of a conversation, the newest first.
     pub fn last_messages(
         self,

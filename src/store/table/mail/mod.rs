@@ -2,6 +2,7 @@
 
 pub(in crate::store) mod appointment;
 pub(in crate::store) mod ledger;
+mod ledger_page;
 pub(in crate::store) mod ledger_read;
 pub(in crate::store) mod warning;
 

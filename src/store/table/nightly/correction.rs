@@ -8,10 +8,10 @@ use super::NightlyReader;
 use crate::{
     model::{
         AccountId, Instant, MailId, TaskId, UserId,
-        nightly::{CorrectionKind, CorrectionRow, LessonRow},
+        nightly::{CorrectionKind, CorrectionRow, EvidenceRow, LessonRow},
     },
     store::{
-        error::Result,
+        error::{Result, StoreContext as _},
         table::{execute, mail, parse_column, parse_optional_column, query_readable, task::facts},
     },
 };
@@ -77,6 +77,24 @@ impl NightlyReader<'_> {
     pub fn corrections(self, since: Option<Instant>) -> Result<Vec<CorrectionRow>> {
         let sql = format!("SELECT {COLUMNS} FROM correction c WHERE ?1 IS NULL OR c.at >= ?1 ORDER BY c.correction");
         query_readable(self.0, &sql, [since.map(|at| at.to_string())], "reading corrections", correction_row)
+    }
+
+    /// Returns these corrections, each with the task or mail that it was about, in the order they were made.
+    pub fn evidence(self, corrections: &[i64]) -> Result<Vec<EvidenceRow>> {
+        let sql = format!(
+            "SELECT {COLUMNS}, o.number, coalesce(t.objective, m.subject, '')
+             FROM correction c LEFT JOIN tasks t ON t.task_id = c.task_id LEFT JOIN task_owner o ON o.task_id = c.task_id
+             LEFT JOIN mail m ON m.mail_id = c.mail_id
+             WHERE c.correction IN (SELECT value FROM json_each(?1)) ORDER BY c.correction"
+        );
+        let wanted = serde_json::to_string(corrections).context("encoding numbers of corrections")?;
+        query_readable(self.0, &sql, [wanted], "reading evidence", |row| {
+            Ok(EvidenceRow {
+                correction: correction_row(row)?,
+                number: row.get(COLUMN_COUNT)?,
+                title: row.get(COLUMN_COUNT + 1)?,
+            })
+        })
     }
 
     /// Returns the priorities that a person set since then, with the facts of their tasks. Corrections of a retired

@@ -4,6 +4,7 @@
 
 pub(in crate::store) mod correction;
 pub(in crate::store) mod feedback;
+mod recent;
 pub(in crate::store) mod rules_version;
 
 use std::collections::HashMap;
@@ -185,22 +186,11 @@ impl NightlyReader<'_> {
     /// Returns the tasks created since then, or all, of accounts that are not retired, oldest first.
     pub fn past_tasks(self, since: Option<Instant>) -> Result<Vec<PastTask>> {
         let sql = format!(
-            "SELECT t.task_id, o.number, t.created_at, t.status, t.priority, o.hand_ranked, {}
-             FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN account a ON a.account = o.account
-             WHERE (?1 IS NULL OR t.created_at >= ?1) AND a.mode <> 'retired' AND t.status <> 'NEW' ORDER BY t.task_id",
-            facts::qualified_columns("f")
+            "{} AND (?1 IS NULL OR t.created_at >= ?1) AND t.status <> 'NEW' ORDER BY t.task_id",
+            recent::past_task_sql()
         );
-        query_readable(self.0, &sql, [since.map(|at| at.to_string())], "reading the past", |row| {
-            Ok(PastTask {
-                task_id: parse_column(row, 0)?,
-                number: row.get(1)?,
-                created_at: parse_column(row, 2)?,
-                status: parse_column(row, 3)?,
-                priority: parse_column(row, 4)?,
-                hand_ranked: row.get(5)?,
-                facts: facts::facts_row(row, 6)?,
-            })
-        })
+        let since = since.map(|at| at.to_string());
+        query_readable(self.0, &sql, [since], "reading the past", recent::past_task_row)
     }
 
     /// Returns the incoming mails since then that were read, and whether each opened a task.

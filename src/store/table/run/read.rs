@@ -68,6 +68,15 @@ impl RunReader<'_> {
         query_readable(self.0, &sql, [now.to_string()], "listing what waits", run_row)
     }
 
+    /// Returns the runs of a task that wait for a time to come, earliest first.
+    pub fn deferred_of_task(self, task_id: TaskId, now: Instant) -> Result<Vec<RunRow>> {
+        // The plus keeps SQLite from walking all running runs.
+        let sql = format!(
+            "{COLUMNS} WHERE task_id = ?2 AND +status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
+        );
+        query_readable(self.0, &sql, (now.to_string(), task_id.to_string()), "listing what waits", run_row)
+    }
+
     /// Returns the number of runs that are due and that no worker has resumed for a while.
     pub fn count_left_behind(self, now: Instant) -> Result<u64> {
         let sql =
@@ -87,6 +96,38 @@ impl RunReader<'_> {
             "listing runs",
             run_row,
         )
+    }
+
+    /// Returns the newest runs before one, in one status or in any.
+    pub fn before(self, status: Option<RunStatus>, before: Option<RunId>, limit: usize) -> Result<Vec<RunRow>> {
+        /// Greater than every id.
+        const END: &str = "~";
+        let before = before.map_or_else(|| END.to_owned(), |run_id| run_id.to_string());
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        match status {
+            Some(status) => {
+                let sql = format!("{COLUMNS} WHERE status = ?1 AND run_id < ?2 ORDER BY run_id DESC LIMIT ?3");
+                query_readable(self.0, &sql, (status.as_str(), before, limit), "listing runs", run_row)
+            }
+            None => {
+                let sql = format!("{COLUMNS} WHERE run_id < ?1 ORDER BY run_id DESC LIMIT ?2");
+                query_readable(self.0, &sql, (before, limit), "listing runs", run_row)
+            }
+        }
+    }
+
+    /// Returns the runs of a task, the newest first.
+    pub fn of_task(self, task_id: TaskId, limit: usize) -> Result<Vec<RunRow>> {
+        let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY run_id DESC LIMIT ?2");
+        let values = (task_id.to_string(), i64::try_from(limit).unwrap_or(i64::MAX));
+        query_readable(self.0, &sql, values, "listing the runs of a task", run_row)
+    }
+
+    /// Returns the runs that read a mail, the newest first.
+    pub fn of_mail(self, mail_id: MailId, limit: usize) -> Result<Vec<RunRow>> {
+        let sql = format!("{COLUMNS} WHERE mail_id = ?1 AND task_id IS NULL ORDER BY run_id DESC LIMIT ?2");
+        let values = (mail_id.0, i64::try_from(limit).unwrap_or(i64::MAX));
+        query_readable(self.0, &sql, values, "listing the runs of a mail", run_row)
     }
 
     /// Returns how many runs there are, with one status or with any.

@@ -14,7 +14,7 @@ use crate::{
         query_words,
         title::{TitleMatch, TitleQuery, similarity_above, title_key, title_words},
     },
-    model::{Instant, ListedStatus, TaskId, TaskRow, UserId},
+    model::{Instant, ListedStatus, TaskId, TaskRow, TaskView, UserId},
     store::{
         error::Result,
         session::Session,
@@ -95,19 +95,19 @@ impl TaskListReader<'_> {
         query_optional(self.0, &sql, (user.as_str(), number), "reading a task", task_row)
     }
 
-    /// Returns a page of a user's tasks: first what is pending, the most urgent first, without what is snoozed.
+    /// Returns a page of a user's tasks: first what is pending, the most urgent first. With `awake_at`, what is snoozed
+    /// at that time is left out.
     pub fn listed(
         self,
         user: &UserId,
         status: ListedStatus,
-        now: Instant,
+        awake_at: Option<Instant>,
         (skip, limit): (usize, usize),
     ) -> Result<ListedTasks> {
         let condition = state_condition(status);
-        let awake = "(l.snooze_until IS NULL OR l.snooze_until <= ?2 OR l.state = 'completed')";
-        let at = now.to_string();
-        let sql = format!("SELECT count(*) FROM task_listing l WHERE l.user_id = ?1 AND {condition} AND {awake}");
-        let total = query_optional(self.0, &sql, (user.as_str(), &at), "counting tasks", |row| row.get::<_, i64>(0))?;
+        let awake = "(?2 IS NULL OR l.snooze_until IS NULL OR l.snooze_until <= ?2 OR l.state = 'completed')";
+        let at = awake_at.map(|at| at.to_string());
+        let total = self.count_listed(user, status, awake_at)?;
         let sql = format!(
             "SELECT l.task_id FROM task_listing l WHERE l.user_id = ?1 AND {condition} AND {awake}
              ORDER BY l.state DESC, l.rank DESC, l.no_due, l.due_at, l.task_id LIMIT ?3 OFFSET ?4"
@@ -115,7 +115,17 @@ impl TaskListReader<'_> {
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let values = (user.as_str(), &at, count(limit), count(skip));
         let ids = query_readable(self.0, &sql, values, "listing tasks", |row| row.get(0))?;
-        Ok(ListedTasks { rows: self.rows(&ids)?, total: total.unwrap_or_default().unsigned_abs() })
+        Ok(ListedTasks { rows: self.rows(&ids)?, total })
+    }
+
+    /// Returns how many tasks all pages of [`Self::listed`] have.
+    fn count_listed(self, user: &UserId, status: ListedStatus, awake_at: Option<Instant>) -> Result<u64> {
+        let counts = self.counts(user, awake_at.unwrap_or(Instant::LATEST))?;
+        Ok(match status {
+            ListedStatus::Pending => counts.of(TaskView::Open),
+            ListedStatus::Completed => counts.done,
+            ListedStatus::All => counts.of(TaskView::Open) + counts.done,
+        })
     }
 
     /// Returns the tasks of a user whose titles the query names best: equal ones, or else those that contain it, or else
@@ -160,7 +170,7 @@ impl TaskListReader<'_> {
     }
 
     /// Returns the tasks with these ids, in their order.
-    fn rows(self, ids: &[String]) -> Result<Vec<TaskRow>> {
+    pub(super) fn rows(self, ids: &[String]) -> Result<Vec<TaskRow>> {
         let sql = format!("{COLUMNS} WHERE t.task_id = ?1");
         let row = |id: &String| query_readable(self.0, &sql, [id], "reading a task", task_row);
         Ok(ids.iter().map(row).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())

@@ -96,6 +96,15 @@ impl PlanReader<'_> {
         found.map(|plan| self.with_steps(plan)).transpose()
     }
 
+    /// Returns the newest plans with the numbers of their tasks, without their steps.
+    pub fn newest(self, skipped: usize, limit: usize) -> Result<Vec<(PlanRow, Option<i64>)>> {
+        let sql = "SELECT p.task_id, original_request, origin, score, reasons, status, execution_summary, o.number
+                   FROM plan p LEFT JOIN task_owner o USING (task_id) ORDER BY p.task_id DESC LIMIT ?1 OFFSET ?2";
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let values = (number(limit), number(skipped));
+        query_readable(self.0, sql, values, "listing plans", |row| Ok((plan_row(row)?, row.get(7)?)))
+    }
+
     fn with_steps(self, mut plan: PlanRow) -> Result<PlanRow> {
         let sql = "SELECT step_number, description, instruction, tool, after, status, result, error_message
                    FROM plan_step WHERE task_id = ?1 ORDER BY step_number";

@@ -4,7 +4,7 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use serde_json::{Map, Value};
 
-use super::super::{description::localise_times, printer::escape_and_truncate};
+use super::{description::localise_times, escape_and_truncate};
 
 /// The fields of an output that say how a step went; the effects of the task say it already.
 const NOT_FOUND_OUT: [&str; 5] = ["action", "applied", "sha256", "withheld", "parked"];
@@ -14,7 +14,7 @@ const MOST_LINES: usize = 20;
 const LONGEST: usize = 200;
 
 /// Returns the outputs of the steps, one line or more for each. Text in them may come from a mail and is made safe.
-pub(super) fn describe_output(output: Option<&Map<String, Value>>, zone: Tz) -> Vec<String> {
+pub fn describe_output(output: Option<&Map<String, Value>>, zone: Tz) -> Vec<String> {
     let mut lines = Vec::new();
     for (step, value) in output.into_iter().flatten() {
         let fields = value.as_object().into_iter().flatten();
