@@ -102,6 +102,7 @@ bench: need ## run the benchmarks; prints times and ratios beside their goals
 	cargo bench --locked --bench planner
 	cargo bench --locked --bench web
 	cargo bench --locked --bench script
+	cargo bench --locked --bench team
 
 bench-long: need ## benchmark growth and search with up to a million entries
 	BENCH_LONG=1 cargo bench --locked --bench growth

@@ -37,6 +37,7 @@ CAMPAIGNS = [
     ("64 yeses at once", "test(many_doors_at_once)", {"IT_CASES": 50}, {"IT_CASES": 200}, 1),
     ("hostile names", "test(hostile_names)", {"IT_CASES": 2000}, {"IT_CASES": 5000}, 1),
     ("malformed replies", "test(malformed_replies)", {"IT_CASES": 200}, {"IT_CASES": 1000}, 1),
+    ("kills of a team", "test(killed_with_five_workers)", {"IT_TEAM_KILLS": 50}, {"IT_TEAM_KILLS": 500}, 2),
     ("places to die, Gmail", "test(dying_at_every_place_on_gmail)", {"IT_PLACES": 40, "IT_MAILS": 4}, {"IT_PLACES": 1000, "IT_MAILS": 8}, 1),
     ("kills, Gmail", "test(killed_at_random_on_gmail)", {"IT_KILLS": 40, "IT_MAILS": 8}, {"IT_KILLS": 500, "IT_MAILS": 12}, 5),
     ("ambiguous sends, Gmail", "test(ambiguous_sends_through_gmail)", {"IT_CASES": 10}, {"IT_CASES": 500}, 5),

@@ -71,10 +71,40 @@ impl ModelUseCases<'_> {
 
     /// Returns a caller whose budget starts with what was spent today by any process.
     fn build(self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
+        let model = self.build_model(settings, llm)?;
+        Ok(NodeModelCaller::new(model, self.app.home.guidelines_file(), self.app.config.me.time_zone))
+    }
+
+    fn build_model(self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<BudgetedModel> {
         let today = self.local_date();
         let spent = self.app.store.read_blocking(|reader| reader.model_calls().usage_on(&today))?;
-        let model = BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent));
-        Ok(NodeModelCaller::new(model, self.app.home.guidelines_file(), self.app.config.me.time_zone))
+        Ok(BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent)))
+    }
+
+    /// Returns the model for the agents of one team; none when no model is configured. If the process that worked the
+    /// team before was killed, what its calls may have cost is recorded first.
+    pub(super) async fn start_for_team(self, team: i64) -> anyhow::Result<Option<BudgetedModel>> {
+        let Some(settings) = &self.app.config.llm else { return Ok(None) };
+        let mark = team_mark(team);
+        let name = mark.clone();
+        if self.app.store.read(move |reader| reader.settings().get(&name)).await?.is_some_and(|mark| !mark.is_empty()) {
+            let note = format!("the program ended while agents of team {team} asked the model");
+            self.record_lost_cost(settings, BudgetedModel::max_cost_lost_in_crash(settings), note).await?;
+        }
+        let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
+        let model = self.build_model(settings, Arc::new(wire))?;
+        self.app.store.write(Write::StoreSetting { name: mark, value: "1".into() }).await?;
+        Ok(Some(model))
+    }
+
+    /// Records what cut-off calls of a team may have cost, after which nothing about its cost is unknown.
+    pub(super) async fn stop_for_team(self, team: i64, model: &BudgetedModel) -> anyhow::Result<()> {
+        let lost = model.take_unrecorded();
+        if let Some(settings) = self.app.config.llm.as_ref().filter(|_| lost != ModelUsage::default()) {
+            self.record_lost_cost(settings, lost, format!("cut off when team {team} was stopped")).await?;
+        }
+        self.app.store.write(Write::StoreSetting { name: team_mark(team), value: String::new() }).await?;
+        Ok(())
     }
 
     /// Records the highest possible cost of the calls that were under way when the last process crashed, so that the
@@ -255,6 +285,11 @@ impl ModelUseCases<'_> {
         let failing = matches!(outcome, Outcome::Unreachable | Outcome::Late | Outcome::Denied);
         failing.then(|| format!("The model did not answer ({note}); rules go on alone. See `adjutant doctor`."))
     }
+}
+
+/// Returns the name of the setting that is on while agents of a team may ask the model.
+fn team_mark(team: i64) -> String {
+    format!("team_model_in_use_{team}")
 }
 
 /// Returns the smallest possible prompt, which contains nothing of the person's data.

@@ -20,12 +20,14 @@ mod rules;
 mod runs;
 mod search;
 mod tasks;
+mod teams;
 mod worker;
 
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
+pub use crate::reading::LOCAL_ACCOUNT;
 pub use accounts::{AccountUseCases, PendingSignIn};
 pub use approvals::{ApprovalUseCases, DecisionInput, ItemDetail, PlannedResponse, Recipient, is_approvable};
 pub use audit::{AuditUseCases, WitnessHealth};
@@ -47,6 +49,7 @@ pub use rules::{
 pub use runs::{NodeVisit, RunDetail, RunTrace, RunUseCases};
 pub use search::{SearchResults, SearchUseCases};
 pub use tasks::{NewTask, OpenAge, PriorityExplanation, TaskDetail, TaskListUseCases, TaskUseCases, name_recipients};
+pub use teams::{TeamDetail, TeamMode, TeamUseCases};
 pub use worker::{
     BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld, WorkerUseCases,
 };
@@ -64,8 +67,6 @@ use crate::{
 
 /// The only person of a default installation.
 const DEFAULT_USER: &str = "me";
-/// The account of tasks that came from no mailbox.
-pub const LOCAL_ACCOUNT: &str = "local";
 
 /// An open home: its configuration, its database and everything that use cases share. Clones are cheap and share the
 /// same database connections.
@@ -216,6 +217,11 @@ impl App {
     /// Lists of tasks by page, and figures about what is open.
     pub fn task_lists(&self) -> TaskListUseCases<'_> {
         TaskListUseCases { app: self }
+    }
+
+    /// Teams: a task manager and its workers.
+    pub fn teams(&self) -> TeamUseCases<'_> {
+        TeamUseCases { app: self }
     }
 
     /// The worker role: taking it, and requests to the process that has it.

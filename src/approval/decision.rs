@@ -30,6 +30,8 @@ pub enum DecisionSubject<'a> {
     Step(TaskId),
     /// A proposed edit of the rules is allowed or turned down; see [`decide_proposal`].
     Proposal,
+    /// A question of an agent is answered, or a team may start or not; see [`decide_question`].
+    Question,
     /// A mail that could not be processed is retried or put aside; see [`decide_mail`].
     Mail(MailId),
 }
@@ -48,6 +50,8 @@ impl<'a> DecisionSubject<'a> {
             }
             (ItemKind::Action, Some(task_id), Skip | Cancel) => Ok(Self::Step(task_id)),
             (ItemKind::RuleProposal, _, Approve | Reject) => Ok(Self::Proposal),
+            (ItemKind::Question, _, Approve | Reject) if item.asks_consent() => Ok(Self::Question),
+            (ItemKind::Question, _, Respond | Reject) if !item.asks_consent() => Ok(Self::Question),
             (ItemKind::FailedStep, Some(task_id), Sent) => Ok(Self::Confirmation(task_id)),
             (ItemKind::FailedStep, Some(task_id), Retry | Skip | Cancel) => Ok(Self::Step(task_id)),
             (ItemKind::FailedStep, None, Retry | Skip | Cancel) => {
@@ -255,6 +259,16 @@ pub fn decide_proposal(decision: &Decision, item: &ItemRow) -> Result<Changes<'s
         return Err(not_approved(item.item_id, "it is not what you were shown; look at it again"));
     }
     Ok(Vec::new())
+}
+
+/// Answers a question of an agent, or allows a team to start or not. Changes no row beyond the decision itself: whoever
+/// asked reads it. Consent is refused like an approval when the channel or the digest is not right.
+pub fn decide_question(decision: &Decision, item: &ItemRow) -> Result<Changes<'static>, DecisionError> {
+    match decision.kind {
+        DecisionKind::Respond if decision.reason.trim().is_empty() => Err(DecisionError::refused("type an answer")),
+        DecisionKind::Approve => decide_proposal(decision, item),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Processes a mail again that could not be processed, or records that it opens no task.

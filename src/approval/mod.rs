@@ -16,8 +16,8 @@ mod tests;
 pub use action_item::{bind_approval_terms, new_approval_item};
 pub use change::{ApprovalGrant, DecisionChange, DecisionError, TaskChange};
 pub use decision::{
-    DecisionSubject, approve_action, confirm_sent, decide_mail, decide_proposal, decide_step, manual_step_name,
-    redo_step, refuse_revocation, reject_action, reject_by_person, replace_action, revoke_approval,
+    DecisionSubject, approve_action, confirm_sent, decide_mail, decide_proposal, decide_question, decide_step,
+    manual_step_name, redo_step, refuse_revocation, reject_action, reject_by_person, replace_action, revoke_approval,
 };
 pub use decision_run::{DecisionRunInput, new_decision_run};
 pub use task_edit::{

@@ -23,6 +23,7 @@ mod runs;
 mod search;
 mod table;
 mod tasks;
+mod team;
 mod web;
 
 use std::{
@@ -100,7 +101,7 @@ fn start_log(verbose: u8) {
         Err(_) => filter,
     });
     let has_colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(crate::tui::log_writer).with_target(false);
     log.with_ansi(has_colour).init();
 }
 
@@ -222,6 +223,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         }
         Command::Preview { place, days } => read::preview(app, screen, &place, days).await?,
         Command::Ask(args) => return ask::execute(app, screen, args).await,
+        Command::Team(args) => return team::execute(app, screen, args).await,
         Command::Plan { eml, jsonl } => return read::plan(app, screen, eml, jsonl),
         Command::Tasks { command } => tasks::execute(app, screen, command).await?,
         Command::Mail { command } => mail::execute(app, screen, command).await?,

@@ -119,6 +119,16 @@ impl Home {
         self.data().join("mcp.token")
     }
 
+    /// The lock of a team: whoever holds it works the team.
+    pub fn team_lock_file(&self, number: i64) -> PathBuf {
+        self.data().join(format!("team-{number}.lock"))
+    }
+
+    /// Instructions for the agents of a team, in place of the built-in ones.
+    pub fn prompts(&self) -> PathBuf {
+        self.root().join("prompts")
+    }
+
     /// Returns the folder of the web page: its secret, its address and the sign-in codes that were not used yet.
     pub fn web(&self) -> PathBuf {
         self.data().join("web")

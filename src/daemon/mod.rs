@@ -16,6 +16,7 @@ mod queue;
 mod requests;
 mod resume;
 mod rules;
+mod teams;
 mod timers;
 
 use std::{future::Future, sync::Arc};
@@ -57,6 +58,7 @@ impl DaemonContext {
         self.tracker.spawn(mail::announce_settled_mail(self.clone()));
         self.tracker.spawn(requests::serve_requests(self.clone()));
         self.tracker.spawn(resume::resume_runs(self.clone()));
+        self.tracker.spawn(teams::work_teams(self.clone()));
         self.tracker.spawn(model::report_model_trouble(self.clone()));
         self.tracker.spawn(queue::maintain_queue(self.clone()));
         self.tracker.spawn(memory::index_pending_documents(self.clone()));

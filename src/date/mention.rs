@@ -303,14 +303,21 @@ fn find_lone_part(parser: &Parser<'_>, expressions: &[Expression]) -> Option<Men
     lone.map(|part| Mention { hours: Hours { part: Some(part), ..Hours::default() }, ..Mention::of_days(None) })
 }
 
-/// "Tue 10:00 or Wed 11:00 (London time)": the zone that ends a sentence holds for all of it.
+/// "Tue 10:00 or Wed 11:00 (London time)", "Tue 10:00 UK time or Wed at 11": the one zone of a sentence holds for all of it. Behind
+/// it only for other days: "2pm London, 15:00 for you" is the same hour twice.
 fn share_zone(mentions: &mut [Mention]) {
-    let Some((last, before)) = mentions.split_last_mut() else { return };
-    let Some(zone) = last.hours.zone else { return };
-    if before.iter().all(|mention| mention.hours.zone.is_none()) {
-        for mention in before.iter_mut().filter(|mention| mention.hours.is_clock()) {
-            mention.hours.zone = Some(zone);
-        }
+    let has_zone = |mention: &Mention| mention.hours.zone.is_some();
+    let Some(at) =
+        mentions.iter().position(has_zone).filter(|_| mentions.iter().filter(|one| has_zone(one)).count() == 1)
+    else {
+        return;
+    };
+    let Some((zone, name)) = mentions.get(at).map(|one| (one.hours.zone, one.zone.clone())) else { return };
+    let (before, behind) = mentions.split_at_mut(at);
+    let others = before.iter_mut().chain(behind.iter_mut().skip(1).filter(|mention| mention.scope.is_some()));
+    for mention in others.filter(|mention| mention.hours.is_clock()) {
+        mention.hours.zone = zone;
+        mention.zone.clone_from(&name);
     }
 }
 

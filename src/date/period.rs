@@ -46,9 +46,14 @@ pub(super) fn parse_counted(parser: &Parser<'_>, at: usize) -> Option<(Span, usi
     }
 }
 
-/// "In a week" and "תוך שבוע" are lengths; "in week five" and "in the week of 18 May" are none.
+/// "In a week" and "תוך שבוע" are lengths; "in week five", "in the week of 18 May" and "in der Woche nach den Ferien" are none.
 fn is_counted_unit(parser: &Parser<'_>, at: usize) -> bool {
     if parser.lead(at).has_any(&[Lead::THE]) && parser.tongue == Tongue::English && !parser.alone {
+        return false;
+    }
+    let before = parser.words.get(at).and_then(|word| parser.tokens.get(word.token.checked_sub(1)?));
+    let is_definite = before.is_some_and(|token| matches!(token.text, "der" | "dem" | "den"));
+    if is_definite && parser.tongue == Tongue::German && !parser.alone {
         return false;
     }
     let is_bare = matches!(parser.term(at), Some(Term::Unit(_)));

@@ -19,7 +19,7 @@ pub fn appointments_of(
 ) -> Vec<Appointment> {
     let named = &reading.appointments;
     let own = situation.known.direction == Direction::Out;
-    let Some(said) = situation.turn.agrees.as_ref().filter(|_| own && !named.iter().any(|one| is_exact(one))) else {
+    let Some(said) = situation.turn.agrees.as_ref().filter(|_| own && !named.iter().any(is_exact)) else {
         return named.clone();
     };
     let answered = decision.links.iter().filter(|link| link.update.end == Some(ConversationEnd::Answered));

@@ -73,7 +73,7 @@ fn drop_past_meetings(decision: &mut FollowUpOutcome<'_>, written: Option<Instan
         let was_ahead = |asked: &AskedTimes| written.is_some_and(|at| asked.times.iter().any(|time| !time.is_past(at)));
         asked.is_some_and(|asked| asked.times.iter().all(|time| time.is_past(now)) && was_ahead(asked))
     };
-    if decision.fresh.iter().any(|planned| is_over(planned)) {
+    if decision.fresh.iter().any(&is_over) {
         decision.fresh.retain(|planned| !is_over(planned));
         decision.quiet = Some((NoTask::Old, "over: the times that it asks about have passed".into()));
     }

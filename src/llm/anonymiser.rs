@@ -110,14 +110,20 @@ impl Anonymiser {
 
     /// Returns a text cut to a length, with handles in place of addresses and `[link]` in place of links.
     pub fn redact(&self, text: &str, longest: usize) -> String {
-        let short: String = text.chars().take(longest).collect();
-        let Some(pattern) = ADDRESS_OR_LINK.as_ref() else { return String::new() };
-        let replacement = |found: &Captures<'_>| match found.name("address") {
-            Some(address) => self.handle(address.as_str().trim_matches('.')).unwrap_or_else(|| "[address]".into()),
-            None => "[link]".into(),
-        };
-        pattern.replace_all(&short, replacement).into_owned()
+        redact_with(text, longest, |address| self.handle(address))
     }
+}
+
+/// Returns a text cut to a length, with the handles that `handle_of` knows in place of addresses, `[address]` in place
+/// of all others, and `[link]` in place of links.
+pub fn redact_with(text: &str, longest: usize, handle_of: impl Fn(&str) -> Option<String>) -> String {
+    let short: String = text.chars().take(longest).collect();
+    let Some(pattern) = ADDRESS_OR_LINK.as_ref() else { return String::new() };
+    let replacement = |found: &Captures<'_>| match found.name("address") {
+        Some(address) => handle_of(address.as_str().trim_matches('.')).unwrap_or_else(|| "[address]".into()),
+        None => "[link]".into(),
+    };
+    pattern.replace_all(&short, replacement).into_owned()
 }
 
 /// Returns the name of an address, or a placeholder.

@@ -80,6 +80,9 @@ pub use task::{
     Recurrence, ReminderRow, Rerank, ShownReminder, Subtask, Task, TaskContext, TaskCounts, TaskEdit, TaskEditKind,
     TaskPage, TaskPageQuery, TaskPosition, TaskRow, TaskStatus, TaskView,
 };
-pub use team::{AgentState, AgentType, TeamState, TodoItem, TodoStatus};
+pub use team::{
+    AgentRow, AgentState, AgentType, NewTeam, TeamChange, TeamHandle, TeamOrigin, TeamRow, TeamState, TeamUpdate,
+    TeamWrite, TodoItem, TodoStatus,
+};
 pub use text_enum::UnknownVariant;
 pub use unreadable_row::{UnreadableRow, UnreadableRows};

@@ -13,6 +13,8 @@ mod language;
 mod learned;
 mod lexicon;
 mod mail;
+#[cfg(test)]
+mod objective_tests;
 mod read;
 #[cfg(test)]
 mod read_tests;
@@ -23,6 +25,7 @@ mod second_reading;
 mod sentence;
 mod task;
 mod training;
+mod typed_task;
 #[cfg(test)]
 mod urgency_tests;
 #[cfg(test)]
@@ -41,3 +44,4 @@ pub use task::{
     own_mail::parse_reminder_request,
 };
 pub use training::{encoder_scores, mail_signals, sentence_signals};
+pub use typed_task::{LOCAL_ACCOUNT, facts_of_typed_task};

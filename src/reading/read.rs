@@ -15,7 +15,7 @@ use crate::reading::{
     mail::{
         annotated_mail::AnnotatedMail,
         category::{MailCategory, categorise_by_envelope, categorise_mail},
-        requests::find_distinct_requests,
+        requests::{find_distinct_requests, is_table},
         service,
         warnings::{self, FoundWarnings},
     },
@@ -339,7 +339,7 @@ fn read_implied_request(
     {
         return None;
     }
-    let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4;
+    let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4 && !is_table(scored.sentence.raw);
     let strongest = annotated
         .sentences
         .iter()

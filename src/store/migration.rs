@@ -39,6 +39,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0025_conversations", include_str!("../../migrations/0025_conversations.sql")),
     ("0026_task_lists", include_str!("../../migrations/0026_task_lists.sql")),
     ("0027_clients", include_str!("../../migrations/0027_clients.sql")),
+    ("0028_team", include_str!("../../migrations/0028_team.sql")),
     ("0029_page", include_str!("../../migrations/0029_page.sql")),
     ("0030_mail_times", include_str!("../../migrations/0030_mail_times.sql")),
     ("0032_listings", include_str!("../../migrations/0032_listings.sql")),

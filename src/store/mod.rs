@@ -58,6 +58,7 @@ pub use table::{
         listing::{ListedTasks, TaskListReader},
         plan::PlanReader,
     },
+    team::TeamReader,
 };
 pub use write::{Receipt, Write};
 
@@ -238,6 +239,10 @@ impl<'a> StoreReader<'a> {
 
     pub fn tasks(&self) -> TaskReader<'a> {
         TaskReader(self.0)
+    }
+
+    pub fn teams(&self) -> TeamReader<'a> {
+        TeamReader(self.0)
     }
 
     pub fn vectors(&self) -> VectorReader<'a> {

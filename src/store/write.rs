@@ -21,6 +21,7 @@ use super::{
         run::{self, model_call},
         setting,
         task::{self, listing, reminder, task_update},
+        team,
     },
 };
 use crate::model::{
@@ -30,7 +31,7 @@ use crate::{
     document::EmbeddedDocument,
     model::{
         Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewChatMessage,
-        NewModelCall, NewRequest, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit,
+        NewModelCall, NewRequest, NewRun, ReevaluatedAction, RequestKind, Rerank, ShownReminder, TaskEdit, TeamWrite,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     },
 };
@@ -177,6 +178,8 @@ pub enum Write {
     },
     /// Adds a message to a conversation. The first one opens the conversation.
     RecordChatMessage(Box<NewChatMessage>),
+    /// Opens or changes a team, or says something to it.
+    Team(Box<TeamWrite>),
     /// Stores the titles of all tasks as conversations find them.
     IndexTitles,
     /// Rebuilds the full-text index from the stored mails and tasks.
@@ -241,6 +244,9 @@ impl Write {
         "cancel_twin",
         "settle_proposal",
         "chat_message",
+        "open_team",
+        "team",
+        "team_input",
         "titles",
         "reindex",
         "remember",
@@ -291,6 +297,7 @@ impl Write {
             Self::CancelDuplicateTask(..) => "cancel_twin",
             Self::CloseProposal { .. } => "settle_proposal",
             Self::RecordChatMessage(..) => "chat_message",
+            Self::Team(write) => write.name(),
             Self::IndexTitles => "titles",
             Self::RebuildSearchIndex => "reindex",
             Self::RecordEmbeddings(..) => "remember",
@@ -384,6 +391,7 @@ pub(super) fn perform_write(session: &Session, write: &Write, prepared: &Prepare
             rules_version::close_proposal(session, *item_id, outcome, *at)
         }
         (Write::RecordChatMessage(new), _) => return conversation::record_message(session, new),
+        (Write::Team(write), _) => return team::perform_write(session, write),
         (Write::IndexTitles, _) => listing::index_all_titles(session),
         (Write::RebuildSearchIndex, _) => search_index::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),

@@ -6,6 +6,7 @@
 
 mod draft;
 mod layout;
+mod log;
 mod pane;
 mod render;
 mod screen;
@@ -13,5 +14,6 @@ mod side;
 mod terminal;
 mod theme;
 
+pub use log::{LogWriter, log_writer};
 pub use screen::{Command, Screen};
 pub use terminal::{Ending, run};

@@ -42,17 +42,14 @@ impl Screen {
             }
             frame.render_widget(block, areas.body);
         }
-        let lines: Vec<Line<'_>> = rows.iter().map(|row| self.conversation_line(pane, row)).collect();
+        let lines: Vec<Line<'_>> = rows.iter().map(|row| self.conversation_line(row)).collect();
         frame.render_widget(Paragraph::new(lines), areas.text);
     }
 
-    fn conversation_line<'a>(&self, pane: &Pane, row: &'a Row) -> Line<'a> {
+    fn conversation_line<'a>(&self, row: &'a Row) -> Line<'a> {
         let (icon, style) = self.theme.entry(row.kind);
-        let mark = match (row.is_first, pane.is_manager()) {
-            (true, _) => format!("{icon} "),
-            (false, _) => "  ".to_owned(),
-        };
-        Line::from(vec![Span::styled(mark, style), Span::styled(row.text.as_str(), style)])
+        let mark = if row.is_first { icon } else { " " };
+        Line::from(vec![Span::styled(mark, style), Span::raw(" "), Span::styled(row.text.as_str(), style)])
     }
 
     /// Draws the column with the todo list above the workers.

@@ -9,14 +9,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crossterm::event::{self, Event, KeyEventKind};
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::DefaultTerminal;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::mpsc,
 };
 
-use super::screen::{Command, Screen};
+use super::{
+    log,
+    screen::{Command, Screen},
+};
 use crate::{
     model::TeamState,
     team::event::{StoredTeamEvent, TeamInput},
@@ -46,6 +49,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         ratatui::restore();
+        log::release();
     }
 }
 
@@ -58,6 +62,7 @@ pub async fn run(
 ) -> anyhow::Result<Ending> {
     let is_over = Arc::new(AtomicBool::new(false));
     let mut session = Session { terminal: ratatui::try_init()?, is_over: Arc::clone(&is_over) };
+    log::hold();
     let mut keys = read_keys(is_over);
     let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let size = session.terminal.size()?;
@@ -72,6 +77,7 @@ pub async fn run(
         tokio::select! {
             count = events.recv_many(&mut batch, MOST_AT_ONCE), if is_open => is_open = count > 0,
             key = keys.recv() => match key {
+                Some(Event::Key(key)) if is_redraw(key) => session.terminal.clear()?,
                 Some(Event::Key(key)) if key.kind == KeyEventKind::Press => {
                     command = screen.handle_key(key, began.elapsed());
                 }
@@ -98,6 +104,11 @@ pub async fn run(
         log_view(&screen, before);
     }
     Ok(Ending { state: screen.team_state() })
+}
+
+/// Returns whether the screen is to be drawn anew, because something else has written on the terminal.
+fn is_redraw(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('l') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
 /// Logs which agent came into view.

@@ -12,11 +12,15 @@ use std::{
 
 use adjutant::{
     llm::{Llm as _, ModelHttpClient, ProviderFailure, ProviderRequest},
-    model::llm::{BudgetLimits, LlmSettings, Provider, TokenPrice},
+    model::{
+        TeamState,
+        llm::{BudgetLimits, LlmSettings, Provider, TokenPrice},
+    },
+    team::event::TeamEvent,
 };
 use serde_json::{Value, json};
 
-use crate::support::test_home::TestHome;
+use crate::support::{team_script, test_home::TestHome};
 
 /// Ends with its standard input, which is ours.
 struct Peer {
@@ -140,4 +144,35 @@ async fn a_mail_is_worked_with_a_real_server() {
     assert_eq!(home.count("tasks"), 1);
     assert_eq!(home.count("model_call WHERE outcome IN ('unreachable', 'late', 'denied')"), 0);
     assert!(home.count("model_call WHERE outcome IN ('answered', 'repaired')") > 0);
+}
+
+/// A very small model leads a team badly. What counts: the protocol holds, the team comes to an end, and it says which.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_server_drives_a_team_to_an_end() {
+    let home = TestHome::observing();
+    home.post(
+        &home.letter("bill").subject("Invoice 4711").body("Please pay invoice 4711 over EUR 300.00 by 30 June 2026.\n"),
+    );
+    home.once().await;
+    let peer = Peer::start();
+    let keys = "at_once = 1\ntimeout_seconds = 400\ntokens_per_task = 60000\ntokens_per_day = 200000\n";
+    crate::support::model_server::with_model_at(&home, &peer.url, keys);
+    let app = home.app().await;
+    let team = team_script::open(&app, "Which invoices are open? One task is enough.").await;
+    let ended = tokio::time::timeout(Duration::from_secs(1500), team_script::run(&app, &team, team_script::IN_DAEMON));
+    let state = ended.await.expect("it comes to an end");
+    let seen = team_script::events(&app, &team).await;
+    let calls = home.sql("SELECT outcome, count(*) FROM model_call WHERE node = 'team' GROUP BY 1");
+    println!("the team of a very small model ended as {state}, {calls:?}");
+    assert!(calls.iter().any(|row| row[0] == "answered"), "its structured answers are read: {calls:?}");
+    match state {
+        TeamState::Answered => assert!(!team_script::answered(&seen).is_empty()),
+        TeamState::Stopped => assert!(
+            seen.iter()
+                .any(|stored| matches!(&stored.event, TeamEvent::Notice { text } if text.contains("cannot go on"))),
+            "an end without an answer is said: {seen:#?}"
+        ),
+        other => panic!("{other}: {seen:#?}"),
+    }
+    home.must_be_sound().await;
 }

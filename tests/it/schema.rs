@@ -4,8 +4,9 @@
 use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use adjutant::model::{
-    AccountMode, Actor, ChatProfile, ChatRole, DecisionKind, FactsKind, ItemKind, ItemState, MailId, MailState,
-    MailboxKind, OutboxState, Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, nightly::NightlyState,
+    AccountMode, Actor, AgentState, ChatProfile, ChatRole, DecisionKind, FactsKind, ItemKind, ItemState, MailId,
+    MailState, MailboxKind, OutboxState, Priority, RequestKind, RunStatus, TaskEditKind, TaskStatus, TeamState,
+    nightly::NightlyState,
 };
 
 use crate::support::test_home::{Kind, TestHome, finish};
@@ -39,6 +40,8 @@ async fn every_set_of_states_is_the_models() {
         ("SELECT kind FROM decision_kind", words(DecisionKind::ALL)),
         ("SELECT profile FROM chat_profile", words(ChatProfile::ALL)),
         ("SELECT role FROM chat_role", words(ChatRole::ALL)),
+        ("SELECT state FROM team_state", words(TeamState::ALL)),
+        ("SELECT state FROM agent_state", words(AgentState::ALL)),
     ] {
         assert_eq!(column(&home, query), model, "{query}");
     }
@@ -233,6 +236,8 @@ fn undo_the_last_migrations(home: &TestHome) {
     }));
     undo.push("PRAGMA user_version = 17".into());
     let connection = home.database();
+    // The tables are dropped in the order of their names, not of their references.
+    connection.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     for statement in undo {
         connection.execute_batch(&statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
     }

@@ -91,7 +91,15 @@ fn made_up() -> String {
          INSERT OR IGNORE INTO journal SELECT action_id, '', '{at}', NULL FROM outbox LIMIT 1;
          INSERT INTO model_call (node, input_hash, ordinal, seq, reply, about, day, at, provider, model, prompt, version, guidelines, outcome,
            note, requests, tokens_in, tokens_out, cost_micros, took_ms)
-           VALUES ('prioritise', '', 0, 0, '{{}}', '', '2026-11-16', '{at}', 'ollama', 'm', 'p', '1', '', 'answered', '', 1, 1, 1, 1, 1);"
+           VALUES ('prioritise', '', 0, 0, '{{}}', '', '2026-11-16', '{at}', 'ollama', 'm', 'p', '1', '', 'answered', '', 1, 1, 1, 1, 1);
+         INSERT INTO team SELECT '01KA5Z0000000000000000000' || n, n, 'me', NULL, 'List invoices', 'terminal', NULL, NULL, 'stopped', '{at}', '{at}'
+           FROM (SELECT 1 AS n UNION SELECT 2);
+         INSERT INTO team_agent VALUES ('01KA5Z0000000000000000000M', '01KA5Z00000000000000000001', 0, NULL, 'List', NULL, 'waiting', NULL, NULL, '{at}', '{at}');
+         INSERT INTO team_message (agent_id, position, content, at) VALUES ('01KA5Z0000000000000000000M', 1, '{{}}', '{at}');
+         INSERT INTO team_todo VALUES ('01KA5Z00000000000000000001', 1, 'List', 'Listing', 'pending');
+         INSERT INTO team_event VALUES ('01KA5Z00000000000000000001', 1, '{at}', '{{}}');
+         INSERT INTO team_handle VALUES ('01KA5Z00000000000000000001', 'P1', 'a@b.example', 'A');
+         INSERT INTO team_input (team_id, input, at, taken) VALUES ('01KA5Z00000000000000000001', '{{}}', '{at}', 1);"
     )
 }
 
@@ -136,11 +144,12 @@ fn spoil(home: &TestHome, (table, column, rows): &(String, String, u64), value: 
 type Seen = Vec<(&'static str, BTreeSet<String>)>;
 
 fn seen(home: &TestHome) -> Result<Seen, String> {
-    let lists: [(&'static str, &[&str], &str); 5] = [
+    let lists: [(&'static str, &[&str], &str); 6] = [
         ("tasks", &["tasks", "list", "--all", "--limit", "1000"], "task_id"),
         ("items", &["hitl", "list", "--all"], "item_id"),
         ("mails", &["mail", "list", "--limit", "1000"], "mail_id"),
         ("runs", &["runs", "list", "--limit", "1000"], "run_id"),
+        ("teams", &["team", "--list"], "team_id"),
         ("search", &["search", "invoice", "catch-up", "home", "--limit", "1000"], "doc"),
     ];
     let mut seen = Seen::new();

@@ -86,7 +86,8 @@ async fn deceit_is_shown_as_text_and_can_be_called_genuine() {
     browser.goto(&served.url(&format!("/mail/{phishing}")));
     browser.until("p.warning", "phishing");
     // Where a link leads is shown, and it cannot be followed.
-    let foreign = browser.evaluate("[...document.querySelectorAll('main a')].filter(a => a.origin !== location.origin).length");
+    let foreign =
+        browser.evaluate("[...document.querySelectorAll('main a')].filter(a => a.origin !== location.origin).length");
     assert_eq!(foreign, json!(0));
     browser.must_be_accessible();
     let warned = browser.text("main");
@@ -133,7 +134,9 @@ async fn runs_are_listed_drawn_replayed_and_forked() {
     browser.click("a:has-text('Replay it')");
     browser.until("main", "0 calls made");
     browser.must_be_quiet(&served.url("/"));
-    for (path, status) in [("/runs?status=odd", 422), ("/runs?before=x", 422), ("/runs/01JYD3A8P0WQ5M4T6R2P0N1M4K", 404)] {
+    for (path, status) in
+        [("/runs?status=odd", 422), ("/runs?before=x", 422), ("/runs/01JYD3A8P0WQ5M4T6R2P0N1M4K", 404)]
+    {
         assert_eq!(browser.goto(&served.url(path)), status, "{path}");
     }
 }
@@ -161,7 +164,8 @@ async fn pictures_have_the_same_figures_as_their_tables() {
     browser.goto(&served.url("/overview"));
     browser.screenshot("overview");
     browser.must_be_accessible();
-    let drawn = "[...document.querySelectorAll('figure.chart')].map(figure => [...figure.querySelectorAll('rect title')]
+    let drawn =
+        "[...document.querySelectorAll('figure.chart')].map(figure => [...figure.querySelectorAll('rect title')]
                  .reduce((sum, title) => sum + Number(title.textContent.split(': ').pop()), 0))";
     let written = "[...document.querySelectorAll('figure.chart')].map(figure => [...figure.querySelectorAll('td')]
                    .reduce((sum, cell) => sum + Number(cell.textContent), 0))";

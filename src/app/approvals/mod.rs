@@ -182,6 +182,9 @@ impl ApprovalUseCases<'_> {
                 "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back"
                     .into()
             }
+            (None, ItemKind::Question) if detail.item.asks_consent() => {
+                "the team starts and works in the background".into()
+            }
             (None, _) => String::new(),
         };
         Ok(detail)
@@ -191,7 +194,7 @@ impl ApprovalUseCases<'_> {
     /// name what was seen, so it has its own method, [`Self::approve`].
     pub async fn answer(self, reference: &str, verdict: DecisionKind, reason: &str) -> anyhow::Result<ItemId> {
         anyhow::ensure!(verdict != DecisionKind::Approve, "an approval names what was seen");
-        if verdict == DecisionKind::Respond {
+        if verdict == DecisionKind::Respond && !self.detail(reference).await?.item.asks_words() {
             let planned = self.understand_or_refuse(reference, reason).await?;
             return self.carry_out_response(planned, DecisionInput::at_terminal(verdict, reason, "")).await;
         }
@@ -381,5 +384,5 @@ fn obstacle(row: &OutboxRow, policy: &EffectPolicy, now: Instant) -> Option<Stri
 
 /// Returns whether the item can be approved; the other kinds need another answer.
 pub fn is_approvable(item: &ItemRow) -> bool {
-    matches!(item.kind, ItemKind::Action | ItemKind::RuleProposal)
+    matches!(item.kind, ItemKind::Action | ItemKind::RuleProposal) || item.asks_consent()
 }

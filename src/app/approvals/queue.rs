@@ -45,7 +45,10 @@ impl ApprovalUseCases<'_> {
     /// Acts on one decision file. A response in words must be understood, like one that is typed.
     async fn act_on_file(self, dropped: &DecisionFile) -> anyhow::Result<()> {
         let said = decision_from_file(dropped);
-        if said.kind != DecisionKind::Respond {
+        let item_id = dropped.item_id;
+        let item = self.app.store.read(move |reader| reader.approvals().item(item_id)).await?;
+        // What is answered to a question of an agent is for the agent to understand.
+        if said.kind != DecisionKind::Respond || item.is_some_and(|item| item.asks_words()) {
             return self.record_decision(dropped.item_id, said, None).await.map(drop);
         }
         let planned = self.understand_or_refuse(&dropped.item_id.to_string(), &said.reason).await?;

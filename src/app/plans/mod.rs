@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    app::{App, BadInput, LOCAL_ACCOUNT, NotFound, tasks::facts_of_typed_task},
+    app::{App, BadInput, LOCAL_ACCOUNT, NotFound},
     llm::{
         check_model_text,
         prompt::{TextAnswer, create_plan::CreatePlanData},
@@ -28,6 +28,7 @@ use crate::{
         tool_list::show_tools,
     },
     policy::recipient::normalise_address,
+    reading::facts_of_typed_task,
     store::Write,
 };
 
@@ -262,7 +263,7 @@ impl PlanUseCases<'_> {
     }
 
     /// Returns the account that mail is sent from and searched in: the named one, or the only one.
-    async fn find_account(self, named: Option<&str>) -> anyhow::Result<Option<AccountId>> {
+    pub(in crate::app) async fn find_account(self, named: Option<&str>) -> anyhow::Result<Option<AccountId>> {
         let accounts = self.app.accounts().list().await?;
         let mut able =
             accounts.into_iter().filter(|known| known.kind.is_polled() && known.mode != AccountMode::Retired);

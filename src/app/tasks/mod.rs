@@ -14,11 +14,11 @@ use serde::Serialize;
 use crate::{
     app::{App, BadInput, LOCAL_ACCOUNT},
     model::{
-        AccountId, Actor, Addressed, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant,
-        InvoiceRow, LedgerRow, Me, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder,
-        Subtask, Task, TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus, UrgencyOrigin,
+        AccountId, Actor, ContextDoc, ConversationId, Facts, FactsKind, FollowUp, HistoryRow, Instant, InvoiceRow,
+        LedgerRow, NewReminder, OutboxRow, Priority, Recurrence, ReminderRow, RunRow, ShownReminder, Subtask, Task,
+        TaskContext, TaskEdit, TaskEditKind, TaskId, TaskKind, TaskRow, TaskStatus,
     },
-    reading,
+    reading::{self, facts_of_typed_task},
     store::{Receipt, SkipUnreadable as _, Write},
     tool::{
         remind::{ReminderRequest, is_reminder, reminder_time},
@@ -300,30 +300,6 @@ async fn reminder_time_after_edit(app: &App, task_id: TaskId, wish: &TaskEditKin
     let time = || reminder_time(&ReminderRequest { kind, due: *due, deadline: deadline.as_deref(), me, now });
     Ok((due.is_some() || is_reminder(kind)).then(time))
     // A task without a date needs no reminder, unless the task itself is a reminder.
-}
-
-/// Returns the facts of a typed task, with the person as its verified sender.
-pub(in crate::app) fn facts_of_typed_task(me: &Me, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
-    let own = me.addresses.first().cloned().unwrap_or_default();
-    Facts {
-        sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
-        sender: own,
-        sender_verified: true,
-        known_contact: true,
-        addressed: Addressed::To,
-        list_id: None,
-        subject: objective.to_owned(),
-        objective: objective.to_owned(),
-        kind: FactsKind::Task(kind),
-        language: crate::reading::detect_language(objective).to_string(),
-        amount: None,
-        due_at,
-        urgency: 0.0,
-        urgency_origin: UrgencyOrigin::BuiltIn,
-        attachment: false,
-        thread_mine: false,
-        account: LOCAL_ACCOUNT.into(),
-    }
 }
 
 /// Returns the output that the remind step of a typed reminder has from the beginning.

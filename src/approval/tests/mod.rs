@@ -179,7 +179,7 @@ fn every_kind_of_item_has_its_own_decisions() {
         (ItemKind::Action, vec![Approve, Reject, Respond, Skip, Cancel]),
         (ItemKind::FailedStep, vec![Retry, Skip, Cancel, Sent]),
         (ItemKind::RuleProposal, vec![Approve, Reject]),
-        (ItemKind::Question, vec![]),
+        (ItemKind::Question, vec![Reject, Respond]),
     ] {
         for decided in DecisionKind::ALL {
             let said = decision(*decided, "why");

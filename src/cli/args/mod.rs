@@ -5,6 +5,7 @@ mod chat;
 mod hitl;
 mod mail;
 mod tasks;
+mod team;
 
 use std::path::PathBuf;
 
@@ -13,7 +14,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
-pub(super) use self::{ask::AskArgs, chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand};
+pub(super) use self::{
+    ask::AskArgs, chat::ChatOptions, hitl::HitlCommand, mail::MailCommand, tasks::TasksCommand, team::TeamArgs,
+};
 use crate::{
     app::EvalKind,
     model::{NodeName, RunStatus, UnknownVariant},
@@ -86,6 +89,8 @@ pub(super) enum Command {
     },
     /// Do a request with several steps: shows the plan, asks, and follows it to its end
     Ask(AskArgs),
+    /// Let a task manager with up to five workers do a request about your mail and tasks; needs a model
+    Team(TeamArgs),
     /// List, show and change tasks; without a command, list the open ones
     #[command(subcommand_required = false)]
     Tasks {

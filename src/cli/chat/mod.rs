@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     app::{App, ChatInput, ChatOutput, new_conversation_id},
-    model::{ChatMessageRow, ChatRole},
+    model::{ChatMessageRow, ChatRole, TeamOrigin},
 };
 
 /// The name of the person in front of what they type.
@@ -29,7 +29,7 @@ const PROMPT: &str = "you> ";
 /// How many messages of an earlier conversation are loaded, for the history of the line editor.
 const LOADED_MESSAGES: usize = 200;
 /// What a person can type beside messages.
-const COMMANDS: &str = "/profile direct|guided, /undo, /help, /new, /quit (or Ctrl-D)";
+const COMMANDS: &str = "/profile direct|guided, /team TEXT, /undo, /help, /new, /quit (or Ctrl-D)";
 
 /// Holds a conversation.
 pub(super) async fn execute(app: &App, screen: Printer, options: ChatOptions) -> anyhow::Result<ExitCode> {
@@ -155,6 +155,11 @@ impl<'a> ChatSession<'a> {
                     self.print_note("A new conversation has begun.")?;
                     continue;
                 }
+                command if command.starts_with("/team ") => {
+                    let text = self.start_team(command).await.unwrap_or_else(|error| format!("{error:#}"));
+                    self.print_note(&text)?;
+                    continue;
+                }
                 _ => {}
             }
             match self.say(&line).await {
@@ -164,6 +169,17 @@ impl<'a> ChatSession<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves the request behind `/team` to the daemon, and says where it is followed.
+    async fn start_team(&self, command: &str) -> anyhow::Result<String> {
+        let text = command.strip_prefix("/team ").unwrap_or_default();
+        let team = self.app.teams().open(text, None, TeamOrigin::Chat).await?;
+        Ok(format!(
+            "Team {0} works on it as soon as the daemon runs. `adjutant team --resume {0}` follows it here; its questions wait in \
+             the approval queue.",
+            team.number
+        ))
     }
 
     /// Says which conversation goes on, and what can be typed.

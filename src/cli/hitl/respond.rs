@@ -50,6 +50,13 @@ pub(super) async fn execute(
     confirmation: Confirmation,
 ) -> anyhow::Result<()> {
     let at_terminal = is_interactive() && !screen.is_json;
+    let detail = app.approvals().detail(item).await?;
+    if detail.item.asks_words() {
+        if confirmation == Confirmation::DryRun {
+            return Ok(screen.print_line("This would answer the question. Nothing was changed.")?);
+        }
+        return super::command::decide(app, screen, item, DecisionKind::Respond, words).await;
+    }
     let Some(planned) = app.approvals().understand_response(item, words).await? else {
         if !at_terminal || confirmation == Confirmation::DryRun {
             // The refusal says what is understood, and how to write the text oneself.

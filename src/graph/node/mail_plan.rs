@@ -20,10 +20,10 @@ pub(super) fn plan_mail_request(
     tools: &Registry,
     has_model: bool,
 ) -> Option<TaskPlan> {
-    let complexity = detect_complexity(PlannerRequest::from_mail(&task.evidence));
-    if !complexity.is_complex() || reading.has_warning(WarningKind::Phishing) {
+    if !is_complex_request(reading, task) {
         return None;
     }
+    let complexity = detect_complexity(PlannerRequest::from_mail(&task.evidence));
     let people = participants(mail);
     let finds_data = |tool: &str| tools.get(tool).is_some_and(|tool| tool.access() == ToolAccess::Read);
     let mut plan = TaskPlan {
@@ -42,6 +42,12 @@ pub(super) fn plan_mail_request(
         step.asks_model = step.call.is_none() && has_model;
     }
     (plan.steps.len() >= 2 && plan.steps.iter().any(|step| step.call.is_some())).then_some(plan)
+}
+
+/// Returns whether a mail asks for several things at once. One that looks like phishing asks for nothing.
+pub(super) fn is_complex_request(reading: &Reading, task: &ExtractedTask) -> bool {
+    let complexity = detect_complexity(PlannerRequest::from_mail(&task.evidence));
+    complexity.is_complex() && !reading.has_warning(WarningKind::Phishing)
 }
 
 /// Returns whether the call of a step writes to somebody who has no part in the mail.

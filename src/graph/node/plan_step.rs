@@ -6,7 +6,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::{asked_files, follow_up, mail_plan::plan_mail_request, wording};
+use super::{
+    asked_files, follow_up,
+    mail_plan::{is_complex_request, plan_mail_request},
+    wording,
+};
 use crate::{
     followup::{self, FollowUpOutcome, Situation},
     graph::entry::{Call, Node, NodeInput, NodeOutput},
@@ -298,7 +302,14 @@ impl PlanStep {
             planned.store_in(&mut context);
             subtasks.extend(planned.subtasks());
         }
-        let agents = agents || planned.is_some();
+        // What the words of the mail do not divide is offered to a team, if there is a model for one.
+        let is_for_team =
+            planned.is_none() && self.plans_requests && entry.has_model && is_complex_request(reading, plan);
+        let agent = match agents || planned.is_some() {
+            _ if is_for_team => Some(Task::TASK_MANAGER),
+            true => Some(Task::TOOLING_AGENT),
+            false => None,
+        };
         Task {
             task_id: TaskId::derive(known.arrived_at, &parts),
             created_at: entry.now,
@@ -308,7 +319,7 @@ impl PlanStep {
             priority: Priority::Low,
             status: TaskStatus::New,
             subtasks,
-            assigned_agent: agents.then(|| Task::TOOLING_AGENT.to_owned()),
+            assigned_agent: agent.map(str::to_owned),
             last_updated: entry.now,
             tool_output: None,
             result_summary: None,

@@ -108,7 +108,7 @@ fn reword_task(task: &mut Task, worded: &plan_step::RewordedTask, tools: &Regist
     for extra in &worded.steps {
         if !task.subtasks.iter().any(|subtask| subtask.step == extra.step()) {
             task.subtasks.insert(person, Subtask { step: extra.step().to_owned(), done: false });
-            task.assigned_agent = Some(Task::TOOLING_AGENT.to_owned());
+            task.assigned_agent.get_or_insert_with(|| Task::TOOLING_AGENT.to_owned());
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The seven prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer, except
-//! the two of the planner, whose answer is a text that the planner reads.
+//! The nine prompts. Each has its text in a `.md` file, a type for the data it shows, and a type for its answer, except
+//! the two of the planner, whose answer is a text that the planner reads, and those of a team, whose text comes with the data.
 //!
 //! Data is always shown as quoted JSON, never as part of the instructions. An answer is parsed and checked by
 //! [`PromptInput::check_answer`] before anybody sees it.
@@ -11,6 +11,7 @@ pub mod plan_step;
 pub mod prioritise;
 pub mod reword_reply;
 pub mod step_calls;
+pub mod team_turn;
 
 use std::sync::LazyLock;
 
@@ -32,6 +33,8 @@ text_enum! {
         RewordReply = "reword_reply",
         CreatePlan = "create_plan",
         StepCalls = "step_calls",
+        TaskManager = "task_manager",
+        TaskWorker = "task_worker",
     }
 }
 
@@ -100,6 +103,12 @@ static CREATE_PLAN: LazyLock<PromptTemplate> =
     LazyLock::new(|| PromptTemplate::new(include_str!("create_plan.md"), schema::schema_for::<TextAnswer>()));
 static STEP_CALLS: LazyLock<PromptTemplate> =
     LazyLock::new(|| PromptTemplate::new(include_str!("step_calls.md"), schema::schema_for::<TextAnswer>()));
+static TASK_MANAGER: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(include_str!("team_preamble.md"), schema::schema_for::<team_turn::ManagerTurn>())
+});
+static TASK_WORKER: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(include_str!("team_preamble.md"), schema::schema_for::<team_turn::WorkerTurn>())
+});
 
 /// An answer that can be checked against the data it is about.
 trait CheckedAnswer: DeserializeOwned + Serialize {
@@ -119,12 +128,19 @@ impl Prompt {
             Self::RewordReply => &REWORD_REPLY,
             Self::CreatePlan => &CREATE_PLAN,
             Self::StepCalls => &STEP_CALLS,
+            Self::TaskManager => &TASK_MANAGER,
+            Self::TaskWorker => &TASK_WORKER,
         }
     }
 
     /// Returns whether the answer is a text, or calls of tools, rather than JSON that fits the schema.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::CreatePlan | Self::StepCalls)
+    }
+
+    /// Returns whether the prompt is a turn of an agent, whose instructions come with the data.
+    const fn is_team_turn(self) -> bool {
+        matches!(self, Self::TaskManager | Self::TaskWorker)
     }
 
     /// Returns a short hash of preamble, text and schema.
@@ -140,7 +156,7 @@ impl Prompt {
     const fn max_tokens(self) -> u32 {
         match self {
             Self::PlanStep | Self::DraftReply | Self::RewordReply | Self::StepCalls => 1_000,
-            Self::CreatePlan => 2_000,
+            Self::CreatePlan | Self::TaskManager | Self::TaskWorker => 2_000,
             Self::Prioritise => 100,
             Self::GenerateResponse => 300,
         }
@@ -185,7 +201,10 @@ impl PromptInput {
     /// Builds the request: the guidelines first, then preamble and prompt, then the data as quoted JSON.
     pub fn request(&self, guidelines: &str) -> ProviderRequest {
         let PromptTemplate { text, schema, .. } = self.prompt.template();
-        let system = if self.prompt.is_text() {
+        let system = if self.prompt.is_team_turn() {
+            let instructions = self.data.get(team_turn::INSTRUCTIONS).and_then(Value::as_str).unwrap_or_default();
+            format!("{guidelines}\n\n{text}\n{instructions}\nThe schema of the answer: {schema}\n")
+        } else if self.prompt.is_text() {
             let preamble = PREAMBLE.trim_end().trim_end_matches(ANSWER_IN_JSON).trim_end();
             format!("{guidelines}\n\n{preamble}\n\n{text}")
         } else {
@@ -193,7 +212,7 @@ impl PromptInput {
         };
         ProviderRequest {
             system: system.trim_start().to_owned(),
-            user: format!("DATA, quoted and untrusted:\n{}", self.data),
+            user: self.user_text(),
             repair: None,
             schema_name: self.prompt.as_str(),
             schema: schema.clone(),
@@ -201,6 +220,19 @@ impl PromptInput {
             tools: self.callable_tools(),
             max_tokens: self.prompt.max_tokens(),
         }
+    }
+
+    /// Returns the data as quoted JSON. The instructions of an agent are part of the system text, so they are left out.
+    fn user_text(&self) -> String {
+        let heading = "DATA, quoted and untrusted:";
+        if !self.prompt.is_team_turn() {
+            return format!("{heading}\n{}", self.data);
+        }
+        let mut data = self.data.clone();
+        if let Some(fields) = data.as_object_mut() {
+            fields.remove(team_turn::INSTRUCTIONS);
+        }
+        format!("{heading}\n{data}")
     }
 
     /// Returns the tools that the model may call; none except for the calls of a step.
@@ -222,6 +254,8 @@ impl PromptInput {
             Prompt::GenerateResponse => parse_and_check::<generate_response::GenerateResponseAnswer>(data, text),
             Prompt::RewordReply => parse_and_check::<reword_reply::RewordReplyAnswer>(data, text),
             Prompt::CreatePlan | Prompt::StepCalls => check_text_answer(text),
+            Prompt::TaskManager => team_turn::parse_turn::<team_turn::ManagerTurn>(data, strip_code_fence(text)),
+            Prompt::TaskWorker => team_turn::parse_turn::<team_turn::WorkerTurn>(data, strip_code_fence(text)),
         }
     }
 }

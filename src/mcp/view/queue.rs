@@ -49,7 +49,7 @@ impl ApprovalView {
                 ItemKind::Action => "May this action be carried out?",
                 ItemKind::FailedStep => "A step failed: try it again, skip it, or cancel the task?",
                 ItemKind::RuleProposal => "May this become a rule?",
-                ItemKind::Question => "The program asks something.",
+                ItemKind::Question => "An agent asks the person something.",
             },
             step: of_body("step"),
             class: of_body("class"),

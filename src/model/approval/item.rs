@@ -15,6 +15,7 @@ text_enum! {
         FailedStep = "failed_step",
         /// An edit of the rules that the nightly job may not make alone.
         RuleProposal = "rule_proposal",
+        /// A question of an agent, or whether a team may start.
         Question = "question",
     }
 }
@@ -87,6 +88,21 @@ pub struct ItemRow {
     /// Until then the item is not shown; it still expires.
     pub snooze_until: Option<Instant>,
     pub sender: String,
+}
+
+impl ItemRow {
+    /// The field of the body of a question that asks for a yes rather than for words.
+    pub const CONSENT: &'static str = "consent";
+
+    /// Returns whether the item is a question that is answered with yes or no.
+    pub fn asks_consent(&self) -> bool {
+        self.kind == ItemKind::Question && self.body.get(Self::CONSENT).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// Returns whether the item is a question that is answered in words.
+    pub fn asks_words(&self) -> bool {
+        self.kind == ItemKind::Question && !self.asks_consent()
+    }
 }
 
 fn serialize_decision<S: Serializer>(decision: &Option<DecisionKind>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -151,6 +151,8 @@ pub const MESSAGE: &str = "message";
 impl Task {
     /// The value of `assigned_agent` for a task that the graph works.
     pub const TOOLING_AGENT: &'static str = "ToolingAgent";
+    /// The value of `assigned_agent` for a task that a team may work, once a person has agreed.
+    pub const TASK_MANAGER: &'static str = "TaskManager";
     /// The field of the context which says that the beginning of the mail was answered before the rest had arrived, so
     /// that nothing more is sent without asking.
     pub const PARTLY_ANSWERED: &'static str = "partly_answered";

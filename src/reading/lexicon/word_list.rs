@@ -29,6 +29,10 @@ text_enum! {
         HeaderFrom = "header_from",
         Cancellations = "cancellations",
         InvoiceWords = "invoice_words",
+        /// What somebody did with an invoice that they were sent.
+        InvoiceReceipts = "invoice_receipts",
+        /// Whose it is, if it is the reader's.
+        ReaderPossessives = "reader_possessives",
         NumberWords = "number_words",
         /// German: words that colour a wish and are left out of an objective.
         ModalParticles = "modal_particles",
@@ -45,6 +49,8 @@ text_enum! {
         /// Words that add to what was asked before.
         Additions = "additions",
         PointingWords = "pointing_words",
+        /// Behind a pointing word they make a time.
+        PointedTimes = "pointed_times",
         /// Verbs that say where somebody is.
         Presence = "presence",
         /// Wishes for an answer, which say nothing of what it is to be about.
@@ -151,8 +157,12 @@ text_enum! {
         PointingQuestions = "pointing_questions",
         /// Words that begin a time by which something is to be told.
         TimeStarts = "time_starts",
+        /// Words that open what is told or asked, without which its verb says nothing.
+        ObjectStarts = "object_starts",
         /// Words with which no line ends.
         DanglingWords = "dangling_words",
+        /// Hebrew: words before an infinitive that make it the reader's duty.
+        Duties = "duties",
         /// Hebrew: what is ordered, and as what it is done: "send", "to send".
         Orders = "orders",
     }

@@ -22,6 +22,8 @@ pub(in crate::reading) struct Addressing {
     is_copied: bool,
     /// More people than the reader get the mail, or it came through a list.
     is_group: bool,
+    /// It came through a list, as an answer to somebody.
+    is_answer_on_list: bool,
     /// Whom the greeting names, when it is not the reader.
     greeted: Option<String>,
 }
@@ -35,7 +37,8 @@ impl Addressing {
         let others = others.flat_map(name_words).filter(|word| !own.contains(word)).collect();
         let is_copied = !mail.to.iter().any(|to| me.is_me(to)) && mail.cc.iter().any(|cc| mine(&cc));
         let is_group = !is_named || mail.to.len() + mail.cc.len() > 1 || mail.list_id.is_some();
-        let mut addressing = Self { others, own: own.to_vec(), is_copied, is_group, greeted: None };
+        let is_answer_on_list = (!is_named || mail.list_id.is_some()) && !mail.references.is_empty();
+        let mut addressing = Self { others, own: own.to_vec(), is_copied, is_group, is_answer_on_list, greeted: None };
         addressing.greeted = sentences.first().and_then(|first| addressing.find_other_in_greeting(first));
         addressing
     }
@@ -51,6 +54,11 @@ impl Addressing {
     /// Whether nobody else gets the mail.
     pub(in crate::reading) fn is_to_reader_alone(&self) -> bool {
         !self.is_group
+    }
+
+    /// Whether the mail came through a list, as an answer to somebody.
+    pub(in crate::reading) fn is_answer_on_list(&self) -> bool {
+        self.is_answer_on_list
     }
 
     /// Whether a sentence calls another reader of the mail by name: "Marc, could you …".
@@ -69,7 +77,8 @@ impl Addressing {
         {
             return true;
         }
-        let Some((called, rest)) = plain.split_once([',', ':', '–']) else { return false };
+        let dash = plain.split_once(" - ").filter(|(called, _)| words(called).count() <= 2);
+        let Some((called, rest)) = dash.or_else(|| plain.split_once([',', ':', '–'])) else { return false };
         let called = called.trim_start_matches('@');
         if words(called).count() > 2 || rest.trim().is_empty() || own(called) {
             return false;
@@ -77,7 +86,7 @@ impl Addressing {
         let is_led_in = plain.len() < sentence.normalised.len();
         words(called).any(|word| self.is_other(word))
             || (self.is_group
-                && looks_like_name(sentence, called)
+                && looks_like_name(sentence, called, rest)
                 && (!is_led_in || is_written_large(sentence.raw, called)))
     }
 
@@ -126,18 +135,27 @@ fn is_listed(list: WordList, word: &str, language: Language) -> bool {
     [language, Language::English].iter().any(|language| Lexicon::of(*language).has_word(list, word))
 }
 
-/// Whether what stands before the comma is written like a name and is no word of the language.
-fn looks_like_name(sentence: &Sentence<'_>, called: &str) -> bool {
+/// Whether what stands before the comma is written like a name and is no word of the language. Hebrew has no large letters:
+/// there an order must follow.
+fn looks_like_name(sentence: &Sentence<'_>, called: &str, rest: &str) -> bool {
     let raw = sentence.raw.trim_start_matches(['@', '-', '*', ' ', '"']);
     let lexicon = Lexicon::of(sentence.language);
     let mut named = words(called).filter(|word| !is_listed(WordList::Greetings, word, sentence.language)).peekable();
-    raw.starts_with(char::is_uppercase)
+    let is_written_as_name = raw.starts_with(char::is_uppercase)
+        || (sentence.language == Language::Hebrew && words(rest).next().is_some_and(is_said_to_one));
+    is_written_as_name
         && named.peek().is_some()
         && named.all(|word| {
             let is_known =
                 lexicon.has_word(WordList::LeadIns, word) || is_listed(WordList::Everybody, word, sentence.language);
             !is_known && word.chars().all(char::is_alphabetic) && !LanguageScores::is_function_word(word)
         })
+}
+
+/// Whether a Hebrew clause begins with "you" or with what "you" shall do.
+fn is_said_to_one(word: &str) -> bool {
+    const SHORTEST: usize = 4;
+    matches!(word, "אתה" | "את" | "אתם") || (word.starts_with('ת') && word.chars().count() >= SHORTEST)
 }
 
 /// Whether the first of these words is written with a capital in the text.

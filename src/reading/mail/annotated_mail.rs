@@ -2,6 +2,8 @@
 //!
 //! Owns the one walk over the text. Later questions are answered from here, never by matching again.
 
+use std::collections::HashSet;
+
 use super::{addressing::Addressing, category::is_machine_sender, injection::mark_orders_to_program};
 use crate::model::{Mail, Me, SentenceScores};
 use crate::reading::{
@@ -112,6 +114,11 @@ impl<'a> AnnotatedMail<'a> {
         self.has_forwarded_part() && told && !own.iter().any(|scored| scored.asks())
     }
 
+    /// Whether the sentence with this number stands in what was handed on.
+    pub(in crate::reading) fn is_forwarded(&self, at: usize) -> bool {
+        at >= self.forward_start
+    }
+
     /// Something is handed on in it.
     pub(in crate::reading) fn has_forwarded_part(&self) -> bool {
         self.forward_start < self.sentences.len()
@@ -134,11 +141,43 @@ impl<'a> AnnotatedMail<'a> {
 
     /// Whether a sentence asks somebody else than the reader of the mail. What names the reader is theirs in any case.
     pub(in crate::reading) fn asks_others(&self, scored: &ScoredSentence<'_>) -> bool {
-        // "Could you bring the projector?" in a mail to the reader alone asks the reader.
-        let asks_reader = self.addressing.is_to_reader_alone() && scored.has(Feature::AsksYou);
+        // "Could you bring the projector?" in a mail to the reader alone asks the reader, and so does what "you" are to
+        // do: it takes an assignment by name to ask somebody else.
+        let is_alone = self.addressing.is_to_reader_alone();
+        let says_you = scored.features.has_any(&[Feature::ToYou, Feature::Please, Feature::Imperative]);
+        let asks_reader = is_alone && (scored.has(Feature::AsksYou) || (says_you && !scored.is_assigned_to_others));
         let for_others = (scored.asks_others() && !asks_reader) || self.addressing.calls_other(&scored.sentence);
         let names_reader = scored.has(Feature::NamesYou) && scored.has_request_words();
         !names_reader && (for_others || self.addressing.asks_instead().is_some())
+    }
+
+    /// How many more questions to the reader the mail has, besides one that is quoted in these words.
+    pub(in crate::reading) fn count_other_questions(&self, scored: &ScoredSentence<'_>, quoted: &str) -> usize {
+        let is_other = |other: &&ScoredSentence<'_>| {
+            other.sentence.raw.trim_end().ends_with('?')
+                && other.asks()
+                && !std::ptr::eq(*other, scored)
+                && !quoted.contains(other.sentence.raw.trim())
+                && !self.is_courtesy(other)
+                && !self.asks_others(other)
+                && self.may_ask_person(other)
+        };
+        self.sentences.iter().filter(is_other).count()
+    }
+
+    /// The numbers of the sentences that are for others in an answer on a list: all but those behind the reader's name, if
+    /// the mail calls the reader by name.
+    pub(in crate::reading) fn sentences_for_others_on_list(&self) -> HashSet<usize> {
+        let calls_reader = |scored: &ScoredSentence<'_>| scored.has(Feature::NamesYou) && scored.asks_outright();
+        if !self.addressing.is_answer_on_list() || !self.sentences.iter().any(calls_reader) {
+            return HashSet::new();
+        }
+        let mut is_for_reader = false;
+        let for_others = self.sentences.iter().enumerate().filter(|(_, scored)| {
+            is_for_reader = calls_reader(scored) || (is_for_reader && !self.addressing.calls_other(&scored.sentence));
+            !is_for_reader
+        });
+        for_others.map(|(at, _)| at).collect()
     }
 
     /// Whether a sentence is made of the words of requests and asks for nothing.

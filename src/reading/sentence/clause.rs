@@ -3,8 +3,9 @@
 //! Owns where courtesy ends and the wish begins. It never invents words; see `objective` for that.
 
 use crate::reading::{
-    language::Language,
+    language::{Language, LanguageScores},
     lexicon::{Feature, Lexicon, PhraseMatch, WordList},
+    mail::addressing::is_greeting_word,
     sentence::{
         german_clause::extract_german_clause,
         score::ScoredSentence,
@@ -43,6 +44,11 @@ impl Clause {
         // The verb stands first, but not in German.
         let from = usize::from(language != Language::German);
         let mut near = text.split_whitespace().skip(from).take(3).map(|word| word.trim_matches([',', '.', '?']));
+        // "Beim nächsten Besuch welche mitbringen": some of what was named.
+        let mut last = text.rsplit(' ').skip(1);
+        if language == Language::German && self.kind == ClauseKind::Act && last.next() == Some("welche") {
+            return true;
+        }
         self.kind == ClauseKind::Act && near.any(|word| Lexicon::of(language).has_word(WordList::PointingWords, word))
     }
 
@@ -50,6 +56,8 @@ impl Clause {
     pub(in crate::reading) fn is_only_time(&self) -> bool {
         let lexicon = Lexicon::of(Language::English);
         let text = self.text.to_lowercase();
+        // "Tonight, they print the name cards": a reason may follow.
+        let text = text.split([',', ';']).next().unwrap_or_default();
         let is_what = |word: &str| {
             matches!(
                 word,
@@ -66,8 +74,8 @@ impl Clause {
                     | "the"
             )
         };
-        let starts = words(&text).next().is_some_and(|word| lexicon.has_word(WordList::TimeStarts, word));
-        self.kind == ClauseKind::Tell && starts && !words(&text).any(is_what)
+        let starts = words(text).next().is_some_and(|word| lexicon.has_word(WordList::TimeStarts, word));
+        self.kind == ClauseKind::Tell && starts && !words(text).any(is_what)
     }
 
     fn with_verb_first(kind: ClauseKind, text: &str) -> Self {
@@ -80,8 +88,8 @@ pub(in crate::reading) fn extract_clause(scored: &ScoredSentence<'_>) -> Clause 
     if scored.sentence.language == Language::German {
         return extract_german_clause(scored);
     }
-    let tidy = normalise_spaces_and_quotes(scored.sentence.raw);
-    let whole = strip_lead_in(trim_courtesies(strip_salutation(&tidy), Language::English));
+    let tidy = normalise_spaces_and_quotes(strip_initials(scored.sentence.raw));
+    let whole = strip_notice(strip_lead_in(trim_courtesies(strip_salutation(&tidy), Language::English)));
     let mark = if tidy.trim_end().ends_with('?') { "?" } else { "" };
     let asks = if scored.has(Feature::Question) { ClauseKind::Answer } else { ClauseKind::Whole };
     let found = find_wishes(scored, &tidy).min_by_key(|wish| (wish.at, std::cmp::Reverse(wish.from)));
@@ -122,11 +130,34 @@ fn find_wishes<'s>(scored: &'s ScoredSentence<'_>, tidy: &'s str) -> impl Iterat
     let need = parse_need(scored).filter(|(_, _, at)| !is_doubted(*at)).map(|(kind, from, at)| Wish { at, kind, from });
     // A word that looks like an order behind a name or a title is none, if the sentence asks in so many words.
     let is_order = |at: &usize| *at == 0 || !scored.has(Feature::AsksYou);
-    let order = scored.imperative_at.filter(is_order).map(|at| Wish { at, kind: ClauseKind::Act, from: at });
+    let tells =
+        |at: &usize| plain.get(*at..).is_some_and(|order| order.starts_with("note ") || order.starts_with("be a"));
+    let order = scored.imperative_at.filter(|at| is_order(at) && !tells(at));
+    let order = order.map(|at| Wish { at, kind: ClauseKind::Act, from: at });
+    let duty = find_hebrew_duty(scored, tidy).map(|at| Wish { at, kind: ClauseKind::Act, from: at });
     let hits = scored.phrase_matches.iter().filter_map(move |hit| read_wish(hit, plain, tidy));
-    let found: Vec<Wish> = hits.chain(need).chain(order).collect();
+    let found: Vec<Wish> = hits.chain(need).chain(order).chain(duty).collect();
     let first = if found.iter().any(|wish| wish.at >= comma) { comma } else { 0 };
     found.into_iter().filter(move |wish| wish.at >= first)
+}
+
+/// Where a Hebrew sentence begins to say what the reader is to do: the infinitive in "יש לאסוף את החבילה".
+fn find_hebrew_duty(scored: &ScoredSentence<'_>, tidy: &str) -> Option<usize> {
+    const SHORTEST_INFINITIVE: usize = 4;
+    if scored.sentence.language != Language::Hebrew {
+        return None;
+    }
+    let lexicon = Lexicon::of(Language::Hebrew);
+    let mut ends = tidy.match_indices(" ל").map(|(at, _)| at);
+    let is_infinitive = |at: &usize| {
+        let (head, tail) = tidy.split_at_checked(*at).unwrap_or_default();
+        let verb = words(tail).next().unwrap_or_default();
+        let is_duty = |duty: &String| head == duty.as_str() || head.ends_with(&format!(" {duty}"));
+        verb.chars().count() >= SHORTEST_INFINITIVE
+            && lexicon.is_verb(verb)
+            && lexicon.words(WordList::Duties).iter().any(is_duty)
+    };
+    ends.find(is_infinitive).map(|at| at + 1)
 }
 
 /// What the phrase of a wish asks for; none when nothing hangs on it.
@@ -173,10 +204,20 @@ fn read_wish(hit: &PhraseMatch, plain: &str, tidy: &str) -> Option<Wish> {
         Feature::LetMeKnow if lexicon.is_verb(words(said).next()?) && !said.starts_with("please") => {
             wish(ClauseKind::Act, hit.start)
         }
+        // "It would help if you could send it": a wish for an act.
+        Feature::Hopes if ["you could", "you can", "you would"].iter().any(|end| said.ends_with(end)) => {
+            let adds = |word: &&str| matches!(*word, "please" | "also" | "kindly" | "then" | "just");
+            let next = words(after).find(|word| !adds(word))?;
+            (lexicon.is_verb(next) && !asks_state()).then(|| wish(ClauseKind::Act, hit.end))?
+        }
+        // "Please note that …" tells.
+        Feature::Please if [" note ", " be a", " find "].iter().any(|told| after.starts_with(told)) => None,
         // "No slides please, …" closes a wish, and opens none.
         Feature::Please => {
             let rest = tidy.get(hit.end..)?;
-            (words(rest).count() >= 2 && rest.starts_with(' ')).then(|| wish(ClauseKind::Act, hit.end))?
+            // "Ring us please 0113 555 0148": a number is no act.
+            let is_act = words(rest).next().is_some_and(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+            (is_act && words(rest).count() >= 2 && rest.starts_with(' ')).then(|| wish(ClauseKind::Act, hit.end))?
         }
         Feature::Needs if matches!(said, "don't forget" | "do not forget" | "remember to" | "can't forget") => {
             wish(ClauseKind::Act, hit.end)
@@ -192,6 +233,26 @@ fn starts_with_filler(plain: &str) -> bool {
     fillers.filter_map(|filler| rest.strip_prefix(filler.as_str())).any(|after| after.starts_with(' '))
 }
 
+/// "We need the answer - MK": without the initials of whoever writes.
+fn strip_initials(raw: &str) -> &str {
+    const MOST_INITIALS: usize = 3;
+    let end = raw.trim_end_matches(['.', ' ']);
+    let Some((head, last)) = end.rsplit_once(['-', '–', '—']) else { return raw };
+    // A code like "form A-EU" has no blank beside the dash.
+    let is_parted = head.ends_with(' ') || last.starts_with(' ');
+    let last = last.trim();
+    let is_signed = (2..=MOST_INITIALS).contains(&last.len()) && last.chars().all(|c| c.is_ascii_uppercase());
+    if is_signed && is_parted && words(head).count() >= 3 { head.trim_end() } else { raw }
+}
+
+/// "Please note that the payment is past due" says that it is.
+fn strip_notice(text: &str) -> &str {
+    const NOTICES: &[&str] =
+        &["please note that ", "please note, ", "please note ", "please be advised that ", "please be aware that "];
+    let told = NOTICES.iter().find_map(|notice| strip_start(text, notice));
+    told.filter(|rest| words(rest).count() >= 3).unwrap_or(text)
+}
+
 /// "So, when …", "And please …": without the word that only goes on.
 fn strip_lead_in(text: &str) -> &str {
     let Some((first, rest)) = text.split_once(' ') else { return text };
@@ -205,7 +266,8 @@ fn parse_need(scored: &ScoredSentence<'_>) -> Option<(ClauseKind, usize, usize)>
     let needs = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Needs);
     let said = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
     let rest = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.end..).unwrap_or_default();
-    let act = needs.clone().find(|hit| said(hit).ends_with("you to") || said(hit).ends_with("need to"));
+    let duties = ["you to", "need to", "you have to", "you'll have to", "you will have to", "you must", "got to"];
+    let act = needs.clone().find(|hit| duties.iter().any(|duty| said(hit).ends_with(duty)));
     let thing =
         || needs.clone().find(|hit| matches!(said(hit), "i need" | "we need") && !rest(hit).starts_with(" to "));
     // "We need everyone to …".
@@ -286,13 +348,20 @@ fn strip_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 }
 
 /// Drops "Hi Alex," and "Alex -".
-pub(super) fn strip_salutation(tidy: &str) -> &str {
+pub(in crate::reading) fn strip_salutation(tidy: &str) -> &str {
     match tidy.split_once([',', '-', ':']) {
-        Some((called, rest)) if words(called).count() <= 2 && words(rest).count() >= 3 && rest.starts_with(' ') => {
+        Some((called, rest)) if calls_somebody(called) && words(rest).count() >= 3 && rest.starts_with(' ') => {
             rest.trim_start()
         }
         _ => tidy,
     }
+}
+
+/// A name, with a greeting or without; "ginge es, dass …" calls nobody.
+fn calls_somebody(called: &str) -> bool {
+    let plain = normalise(called);
+    let is_name = |word: &str| is_greeting_word(word) || !LanguageScores::is_function_word(word);
+    words(&plain).count() <= 2 && (words(&plain).count() < 2 || words(&plain).all(is_name))
 }
 
 /// Without the courtesies that hang at the end.

@@ -136,22 +136,22 @@ fn turn_condition(tidy: &str) -> Option<TurnedClause> {
         &["koenntest", "koennten", "koenntet", "kannst", "koennen", "wuerdest", "wuerden", "wuerdet"];
     let starts = ["wenn du ", "wenn Sie ", "wenn ihr ", "Wenn du ", "Wenn Sie "];
     let (at, start) = starts.iter().find_map(|start| tidy.find(start).map(|at| (at, *start)))?;
-    let rest = tidy.get(at + start.len()..)?;
-    let clause = trim_courtesies(rest.split(", ").next()?, Language::German);
-    let mut tokens = drop_particles(clause.split(' '));
+    let clause = ClauseParts::cut(tidy.get(at + start.len()..)?);
+    let mut tokens = drop_particles(clause.main.split(' '));
+    let finish = |(text, verb): TurnedClause| clause.finish(&text).map(|text| (text, verb));
     let last = normalise(tokens.last()?);
     let verbs = Lexicon::of(Language::German).german_verbs();
     if MODALS.contains(&last.as_str()) {
         tokens.pop();
         let infinitive = tokens.pop().filter(|word| looks_like_infinitive(&normalise(word)))?;
-        return close_with_verb(tokens, infinitive);
+        return close_with_verb(tokens, infinitive).and_then(finish);
     }
     let wishes = at > 0;
     let by_person = verbs.infinitive_of_second_person(&last).filter(|_| start.ends_with("du ") && wishes);
     let polite = || (start.ends_with("Sie ") && wishes && verbs.is_infinitive(&last)).then(|| last.clone());
     let polite = by_person.or_else(polite)?;
     tokens.pop();
-    close_with_verb(tokens, &polite)
+    close_with_verb(tokens, &polite).and_then(finish)
 }
 
 /// "Ich schicke dir morgen den Plan", "Morgen schicke ich dir den Plan", "Melde mich morgen": what the writer will do.
@@ -260,7 +260,7 @@ impl ClauseParts {
                 }
                 _ => {
                     let asked = |word| lexicon.has_word(WordList::Subordinates, &normalise(word));
-                    lost_object = words(part).take(2).any(asked);
+                    lost_object = tail.is_empty() && words(part).take(2).any(asked);
                     break;
                 }
             }
@@ -270,7 +270,7 @@ impl ClauseParts {
 
     fn finish(&self, main: &str) -> Option<String> {
         let text = format!("{main}{}", self.tail);
-        (words(&text).count() <= MOST_WORDS && !speaks_of_writer(main) && !self.lost_object).then_some(text)
+        (words(main).count() <= MOST_WORDS && !speaks_of_writer(main) && !self.lost_object).then_some(text)
     }
 }
 

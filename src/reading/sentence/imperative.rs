@@ -26,10 +26,26 @@ pub(super) fn find_imperative(
     }
     let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
     let conditional = words(plain).next().is_some_and(|word| lexicon.has_word(WordList::Conditions, word));
-    let commas = conditional.then(|| plain.match_indices(", ").map(|(at, comma)| at + comma.len()));
-    let at = courtesies.chain(commas.into_iter().flatten()).find(|at| is_imperative_at(sentence, *at))?;
+    let commas = || plain.match_indices(", ").map(|(at, comma)| at + comma.len());
+    // "If the model is late, send it": the comma that closes the condition. Behind the others an order says for whom it
+    // is: "the board meets tomorrow, so send me a page".
+    let closing = commas().next().filter(|_| conditional);
+    let is_for_writer = |at: &usize| words(plain.get(*at..).unwrap_or_default()).nth(1).is_some_and(is_writer);
+    let for_writer = commas().map(|at| skip_join(plain, at)).filter(is_for_writer);
+    let at = courtesies.chain(closing).chain(for_writer).find(|at| is_imperative_at(sentence, *at))?;
     features.insert(Feature::ImperativeLater);
     Some(at)
+}
+
+/// Behind "so" and "then".
+fn skip_join(plain: &str, at: usize) -> usize {
+    let rest = plain.get(at..).unwrap_or_default();
+    let join = ["so please ", "so ", "then ", "and please "].into_iter().find(|join| rest.starts_with(join));
+    at + join.map_or(0, str::len)
+}
+
+fn is_writer(word: &str) -> bool {
+    matches!(word, "me" | "us")
 }
 
 /// "Dana: update the slide", "Dana to confirm the venue": a point of a list, the name of who does it, where it starts.
@@ -85,6 +101,12 @@ fn is_verb_first_at(plain: &str, at: usize) -> bool {
         && lexicon.is_verb(third)
         && !matches!(words(after).next(), Some("you" | "we" | "i" | "a" | "an" | "fun"))
     {
+        return true;
+    }
+    // "Have the boys there by nine.", but "Have the parts arrived?"
+    let is_had_ready =
+        || matches!(words(after).next(), Some("the" | "your" | "them" | "it" | "everything" | "everyone"));
+    if word == "have" && is_had_ready() && !plain.trim_end().ends_with('?') {
         return true;
     }
     let goes_on = || words(after).next().is_some_and(|next| !lexicon.has_word(WordList::NotAfterVerb, next));

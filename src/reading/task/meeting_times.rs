@@ -85,7 +85,14 @@ pub(super) fn offers_time_beside(
     let is_named = |other: &ScoredSentence<'_>| {
         asks_back && may_offer_time(other) && !asks_for_thing(other) && names_coming_time(other, base, true)
     };
-    !asks_for_thing(scored) && near.into_iter().any(|(_, other)| offers_hour(other, base) || is_named(other))
+    !asks_for_thing(scored)
+        && (near.into_iter().any(|(_, other)| offers_hour(other, base) || is_named(other))
+            || leaves_time_open(scored, base))
+}
+
+/// Returns whether the sentence says that any of the days that it names suits: "any day next week would do".
+pub(super) fn leaves_time_open(scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> bool {
+    says(scored, WordList::OpenTimes) && says(scored, WordList::Suiting) && names_coming_time(scored, base, false)
 }
 
 /// Returns the sentence of the mail that asks about a time to come, and of nothing else.

@@ -4,6 +4,7 @@
 //! (`forced_task`) or wrote the mail (`own_mail`).
 
 pub(super) mod asked;
+mod english_act;
 pub(super) mod facts;
 pub(super) mod forced_task;
 pub(super) mod meeting_times;
@@ -13,11 +14,12 @@ pub(super) mod objective;
 pub(super) mod own_mail;
 pub(super) mod plan;
 mod promise;
+mod referent;
 mod request_time;
 pub(super) mod shorten;
 mod task_kind;
 mod template;
 mod third_person;
-mod topic;
+pub(super) mod topic;
 pub(super) mod urgency;
 pub(super) mod wording;

@@ -4,11 +4,11 @@
 
 use crate::model::{Mail, TaskKind};
 use crate::reading::{
-    lexicon::Feature,
+    lexicon::{Feature, Lexicon},
     mail::annotated_mail::AnnotatedMail,
     sentence::{
-        score::ScoredSentence,
-        text::{normalise, normalise_spaces_and_quotes, strip_bullet, words},
+        score::{ScoredSentence, score_sentence},
+        text::{normalise, normalise_spaces_and_quotes, split_sentences, strip_bullet, words},
     },
     task::{objective::ObjectiveWriter, topic::clean_subject},
 };
@@ -19,6 +19,8 @@ const MOST_POINTS: usize = 20;
 const MOST_LINES: usize = 200;
 /// A line this long is a sentence and no point of a list.
 const LONGEST_POINT: usize = 64;
+/// The same for a line of a list whose other lines are short.
+const LONGEST_MIXED_POINT: usize = 96;
 /// A text this long was written to be kept, not to be done.
 const MOST_WORDS: usize = 80;
 
@@ -32,6 +34,11 @@ pub(super) struct Note {
 
 pub(super) fn read_notes(mail: &Mail, annotated: &AnnotatedMail<'_>) -> Vec<Note> {
     let points = find_points(&mail.text);
+    if !points.is_empty() && points.iter().all(|point| is_fact(point)) {
+        return Vec::new();
+    }
+    // Beside things to do, what is written down to be known is none.
+    let points: Vec<&str> = points.into_iter().filter(|point| !is_fact(point)).collect();
     let is_point = |raw: &str| points.iter().any(|point| point.contains(raw) || raw.contains(point));
     let commands = annotated.sentences.iter().filter(|scored| !is_point(scored.sentence.raw)).filter_map(read_command);
     let mut notes: Vec<Note> = points.iter().map(|point| read_point(point, annotated)).chain(commands).collect();
@@ -68,6 +75,37 @@ fn find_after(scored: &ScoredSentence<'_>, feature: Feature, said: &str) -> Opti
     Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
 }
 
+/// Whether a point of a list is written down to be known: "PIN of the gate: 2207", "the paint was Oyster Shell 3".
+fn is_fact(point: &str) -> bool {
+    /// A longer head before a colon is a sentence.
+    const LONGEST_HEAD: usize = 5;
+    const DIGITS_OF_PHONE: usize = 7;
+    const TELLS: &[&str] = &["was", "were", "is", "war", "ist", "steht", "liegt", "היה", "הייתה"];
+    let scored = split_sentences(point).into_iter().next().map(|sentence| score_sentence(sentence, &[]));
+    let Some(scored) = scored else { return true };
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let tells = |word: &str| TELLS.contains(&word);
+    // "Paint was Oyster Shell 3" begins with no verb.
+    let tells_early = scored.sentence.words().nth(1).is_some_and(tells);
+    // English and Hebrew have the verb first, German last.
+    let has_verb = scored.sentence.words().next().is_some_and(|first| lexicon.is_verb(first))
+        || scored.sentence.words().last().is_some_and(|last| lexicon.german_verbs().is_infinitive(last));
+    if !tells_early && (has_verb || scored.has_request_words() || point.ends_with('?')) {
+        return false;
+    }
+    let named = point.split_once(": ").filter(|(head, _)| words(head).count() <= LONGEST_HEAD);
+    let is_kept = |(_, value): (&str, &str)| words(value).any(is_code);
+    let digits = point.chars().filter(char::is_ascii_digit).count();
+    scored.sentence.words().any(tells) || named.is_some_and(is_kept) || digits >= DIGITS_OF_PHONE
+}
+
+/// "2207", "kestrel99", "84x32": nothing that one counts or buys.
+fn is_code(word: &str) -> bool {
+    const DIGITS_OF_CODE: usize = 4;
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    digits >= DIGITS_OF_CODE || (digits > 0 && word.chars().any(char::is_alphabetic))
+}
+
 fn read_point(point: &str, annotated: &AnnotatedMail<'_>) -> Note {
     let command = annotated.sentences.iter().find(|scored| scored.sentence.raw == point).and_then(read_command);
     let writer = ObjectiveWriter { person: "yourself", subject: "", language: annotated.language };
@@ -86,9 +124,15 @@ fn find_points(text: &str) -> Vec<&str> {
     if !bulleted.is_empty() {
         return bulleted;
     }
-    let is_point = |line: &&&str| line.chars().count() <= LONGEST_POINT && !line.ends_with(['.', '!', '?', ',', ';']);
+    let is_open = |line: &&str| line.chars().count() <= LONGEST_MIXED_POINT && !line.ends_with(['.', '!', ',', ';']);
+    let is_short = |line: &&&str| line.chars().count() <= LONGEST_POINT && !line.ends_with('?');
+    // Wrapped lines go on with a small letter.
+    let begins = |line: &&str| !line.starts_with(|c: char| c.is_ascii_lowercase());
     let (titles, points): (Vec<&str>, Vec<&str>) = lines.iter().copied().partition(|line| line.ends_with(':'));
-    let is_list = points.len() >= 2 && titles.len() <= 1 && points.iter().filter(is_point).count() == points.len();
+    let short = points.iter().filter(is_short).count();
+    let is_mixed = || points.len() >= 3 && short > 0 && points.iter().all(begins);
+    let is_list =
+        points.len() >= 2 && titles.len() <= 1 && points.iter().all(is_open) && (short == points.len() || is_mixed());
     if is_list { points } else { Vec::new() }
 }
 

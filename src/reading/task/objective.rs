@@ -11,10 +11,11 @@ use crate::reading::{
         text::{normalise, words},
     },
     task::{
+        english_act::strip_department,
         money::Money,
         shorten::{drop_reasons, shorten},
-        third_person::{name_writer, names},
-        topic::{shorten_subject, speaks_of},
+        third_person::name_writer,
+        topic::{LEAST_SUBJECT_CHARS, points_at_matter, shorten_subject, speaks_of},
         wording::{Template, Wording},
     },
 };
@@ -64,6 +65,8 @@ impl ObjectiveWriter<'_> {
             ClauseKind::Give | ClauseKind::Tell if self.language == Language::Hebrew => self.quote_whole(clause),
             ClauseKind::Give => self.fill(Template::Give, &name_writer(text, self.person, self.language, true)),
             ClauseKind::Tell if clause.is_only_time() => self.fill(Template::Reply, text),
+            // "If you like it, let me know and I'll get you one": what is to be told stands before.
+            ClauseKind::Tell if text.starts_with("and ") => self.quote_whole(clause),
             ClauseKind::Tell => {
                 let told = name_writer(text, self.person, self.language, true);
                 self.fill(Template::Tell, &replace_if_with_whether(&told))
@@ -88,7 +91,8 @@ impl ObjectiveWriter<'_> {
             _ if !starts_with_verb(text) => None,
             _ => {
                 let named = || name_writer(text, self.person, self.language, false);
-                let act = self.rewrite_handover(text).or_else(|| self.rewrite_payment(text)).unwrap_or_else(named);
+                let act = self.rewrite_handover(text).or_else(|| self.rewrite_payment(text));
+                let act = act.or_else(|| self.rewrite_call(text)).unwrap_or_else(named);
                 Some(self.finish(&act))
             }
         }
@@ -126,29 +130,41 @@ impl ObjectiveWriter<'_> {
 
     /// Adds the subject to what `fit` makes of the text, unless the text speaks of it or leaves no room.
     fn put_topic(self, text: &str, fit: impl Fn(&str, usize) -> String) -> String {
-        if self.subject.is_empty() || speaks_of(text, self.subject, self.person) {
+        let points = points_at_matter(text, self.language);
+        let is_named = || normalise(text).contains(&normalise(self.subject));
+        let is_spoken_of = || if points { is_named() } else { speaks_of(text, self.subject, self.person) };
+        if self.subject.is_empty() || is_spoken_of() {
             return fit(text, MAX_OBJECTIVE_CHARS);
         }
-        let topic = format!(" ({})", shorten_subject(self.subject));
-        let longest = MAX_OBJECTIVE_CHARS.saturating_sub(topic.chars().count());
         let length = fit(text, usize::MAX).chars().count();
-        let lexicon = Lexicon::of(self.language);
-        let points = || words(&normalise(text)).any(|word| lexicon.has_word(WordList::PointingWords, word));
-        // A sentence that stands alone is worth more whole than with the subject.
-        let is_better_whole = length > longest && length <= MAX_OBJECTIVE_CHARS && !points();
-        let is_cut = length > longest && fit(text, longest).contains('…') && !text.contains('…');
-        if is_better_whole || is_cut {
+        let room = MAX_OBJECTIVE_CHARS.saturating_sub(length + " ()".len());
+        let topic = shorten_subject(self.subject);
+        if topic.chars().count() <= room {
+            return format!("{} ({topic})", fit(text, usize::MAX));
+        }
+        // A sentence that stands alone is worth more whole than with the subject; one that points is worth more with a
+        // part of the subject than without its end.
+        if points && room >= 2 * LEAST_SUBJECT_CHARS {
+            return format!("{} ({})", fit(text, usize::MAX), truncate_at_word(&topic, room));
+        }
+        if length <= MAX_OBJECTIVE_CHARS {
+            return fit(text, MAX_OBJECTIVE_CHARS);
+        }
+        let cut = fit(text, MAX_OBJECTIVE_CHARS.saturating_sub(topic.chars().count() + " ()".len()));
+        if cut.contains('…') && !text.contains('…') {
             fit(text, MAX_OBJECTIVE_CHARS)
         } else {
-            format!("{}{topic}", fit(text, longest))
+            format!("{cut} ({topic})")
         }
     }
 
     /// What is needed stands before the verb, a clause that hangs on it behind.
     fn write_german_gift(self, text: &str) -> String {
         let text = name_writer(text, self.person, self.language, true);
-        let (thing, clause) =
-            text.split_once(", ").map_or((text.as_str(), String::new()), |(a, b)| (a, format!(", {b}")));
+        let is_date = |after: &str| after.trim_start_matches("den ").starts_with(|c: char| c.is_ascii_digit());
+        let mut commas = text.match_indices(", ").map(|(at, comma)| (at, at + comma.len()));
+        let end = commas.find(|(_, after)| !text.get(*after..).is_some_and(is_date)).map_or(text.len(), |(at, _)| at);
+        let (thing, clause) = text.split_at_checked(end).unwrap_or((&text, ""));
         let values = [("person", self.person), ("text", thing)];
         self.finish(&format!("{}{clause}", Wording::of(self.language).fill(Template::Give, &values)))
     }
@@ -160,35 +176,6 @@ impl ObjectiveWriter<'_> {
         let around = wording.fill(Template::Unread, &[("language", name)]).chars().count();
         let about = shorten(about, MAX_OBJECTIVE_CHARS.saturating_sub(around), language);
         wording.fill(Template::Unread, &[("text", &about), ("language", name)])
-    }
-
-    /// "send me X by Friday" is "send X to Dana by Friday".
-    fn rewrite_handover(self, text: &str) -> Option<String> {
-        const HAND_OVER: &[&str] =
-            &["send", "give", "email", "e-mail", "forward", "bring", "mail", "pass", "show", "fax", "resend"];
-        let (verb, rest) = text.split_once(' ')?;
-        let rest = rest.strip_prefix("me ").or_else(|| rest.strip_prefix("us "))?;
-        let thing =
-            words(rest).next().is_some_and(|word| !matches!(word, "a" | "know" | "if" | "when" | "by" | "on" | "at"));
-        let call = rest.starts_with("a call") || rest.starts_with("a ring");
-        let hands = HAND_OVER.contains(&verb.to_ascii_lowercase().as_str());
-        // What is long, or a list, is better named behind whom it is for.
-        let is_short = words(rest).count() <= 12 && !rest.contains(", ");
-        (hands && !call && is_short && (thing || rest.starts_with("a "))).then(|| {
-            let rest = name_writer(rest, self.person, self.language, true);
-            put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", self.person))
-        })
-    }
-
-    /// "pay £118 by Monday" says to whom.
-    fn rewrite_payment(self, text: &str) -> Option<String> {
-        let (verb, rest) = text.split_once(' ')?;
-        let is_sum = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '€' | '$' | '£' | '₪'));
-        let is_open = !format!(" {rest} ").contains(" to ") && !names(rest, self.person);
-        (verb.eq_ignore_ascii_case("pay") && is_sum && is_open).then(|| {
-            let rest = name_writer(rest, self.person, self.language, true);
-            put_before_adverbial(&format!("{verb} {rest}"), &format!("to {}", strip_department(self.person)))
-        })
     }
 
     pub(super) fn write_meeting(self, plain: &str, duration: Option<&str>) -> String {
@@ -210,6 +197,18 @@ impl ObjectiveWriter<'_> {
     pub(super) fn write_verbatim(self, text: &str) -> String {
         let text = capitalise(text.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']));
         shorten(&text, MAX_OBJECTIVE_CHARS, self.language)
+    }
+
+    /// The objective with the number of questions that the answer is to cover besides the one that it quotes.
+    pub(super) fn count_questions(self, objective: String, more: usize) -> String {
+        let template = match more {
+            0 => return objective,
+            1 => Template::OneMoreQuestion,
+            _ => Template::MoreQuestions,
+        };
+        let values = [("text", objective.as_str()), ("count", &more.to_string())];
+        let counted = Wording::of(self.language).fill(template, &values);
+        if counted.chars().count() <= MAX_OBJECTIVE_CHARS { counted } else { objective }
     }
 
     /// The words between quotation marks, with the subject: what could not be put in other words.
@@ -247,7 +246,12 @@ fn put_hebrew_infinitive_first(text: &str) -> Option<String> {
     let is_infinitive = first.starts_with('ל') && first.chars().count() >= 4 && first != "לפני";
     let verb = if is_infinitive { first.to_owned() } else { done(first).or_else(bare)? };
     let lexicon = Lexicon::of(Language::Hebrew);
-    let kept = |word: &&str| !lexicon.has_word(WordList::Fillers, word.trim_end_matches(','));
+    // "Bring it with you": who reads the list is nobody's companion.
+    let is_companion = |word: &str| matches!(word, "איתך" | "אתך" | "עמך" | "איתכם");
+    let kept = |word: &&str| {
+        let word = word.trim_end_matches(',');
+        !lexicon.has_word(WordList::Fillers, word) && !is_companion(word)
+    };
     // "תעברי … ותשלחי": every order of the line.
     let order = |word: &str| {
         let bare = word.strip_prefix("ות").map(|rest| format!("ת{rest}"));
@@ -293,39 +297,6 @@ fn capitalise(said: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// Where the thing ends and when, why or how begins.
-fn put_before_adverbial(text: &str, inserted: &str) -> String {
-    const STARTS: &[&str] = &[
-        " by ",
-        " before ",
-        " until ",
-        " no later ",
-        " today",
-        " tomorrow",
-        " tonight",
-        " this week",
-        " this afternoon",
-        " next ",
-        " on ",
-        " at ",
-        " asap",
-        " as soon ",
-        " so ",
-        " because ",
-        " if ",
-        " when ",
-        " once ",
-        ", ",
-        "; ",
-        " and ",
-        " - ",
-        " first thing",
-    ];
-    let at = STARTS.iter().filter_map(|start| text.find(start)).min().unwrap_or(text.len());
-    let (head, tail) = text.split_at_checked(at).unwrap_or((text, ""));
-    format!("{head} {inserted}{tail}")
-}
-
 /// "30m" is "30-min", "1h" is "1-hour".
 fn format_length(wording: &Wording, length: &str) -> String {
     match (length.strip_suffix('m'), length.strip_suffix('h')) {
@@ -333,17 +304,6 @@ fn format_length(wording: &Wording, length: &str) -> String {
         (_, Some(hours)) => wording.fill(Template::Hours, &[("count", hours)]),
         _ => length.to_owned(),
     }
-}
-
-/// "Acme Billing" is paid as "Acme".
-fn strip_department(person: &str) -> &str {
-    let departments = [Language::English, Language::German].map(|it| Lexicon::of(it).words(WordList::Departments));
-    let stripped = departments.into_iter().flatten().find_map(|department| {
-        let at = person.len().checked_sub(department.len())?;
-        let (name, last) = person.split_at_checked(at)?;
-        (normalise(last) == *department).then(|| name.strip_suffix(' ')).flatten()
-    });
-    stripped.unwrap_or(person)
 }
 
 #[cfg(test)]

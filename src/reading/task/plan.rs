@@ -19,8 +19,8 @@ use crate::reading::{
         meeting_times::{asks_about_time, asks_to_come, asks_to_meet},
         money,
         objective::ObjectiveWriter,
+        referent::{append_referent, find_referent},
         request_time::{find_meeting_time, find_times_of_request, is_answerable},
-        shorten::shorten,
         task_kind::{KindHints, choose_task_kind},
         template::{TemplateContext, choose_steps},
         topic::clean_subject,
@@ -49,38 +49,12 @@ pub(in crate::reading) fn plan_task(
             || kind == TaskKind::Question && !asks_to_come(scored)
             || kind == TaskKind::Request && !asks_about_time(scored) && !asks_to_come(scored));
     let kind = if is_meeting { TaskKind::Meeting } else { kind };
-    let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
-    let referent = find_referent(&clause, scored, annotated, writer.subject.is_empty());
-    if referent.is_some() {
-        writer.subject = "";
-    }
     let mut task = new_task(kind, mail, scored.sentence.raw);
-    task.objective = match kind {
-        TaskKind::Meeting => {
-            let said = annotated.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
-            task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
-            let described =
-                if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
-            let is_turned = clause.kind == ClauseKind::Act
-                && (writer.language == Language::German
-                    || matches!(clause.verb.as_str(), "come" | "join" | "attend" | "meet")
-                    || has_somebody_act(&clause))
-                || clause.kind == ClauseKind::Tell && words(&clause.text).count() > 2;
-            if arranges_for_others(&clause) || is_turned {
-                writer.write_request(&clause)
-            } else {
-                writer.write_meeting(
-                    &format!("{} {described}", scored.sentence.normalised),
-                    task.meeting_duration.as_deref(),
-                )
-            }
-        }
-        TaskKind::Deadline if clause.kind == ClauseKind::Whole => writer.fill(Template::Deadline, &clause.whole),
-        _ => writer.write_request(&clause),
-    };
-    if let Some(about) = referent {
-        task.objective = append_referent(&task.objective, about, writer.language);
+    if kind == TaskKind::Meeting {
+        let said = annotated.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
+        task.meeting_duration = said.chain([annotated.subject.as_str()]).find_map(money::find_meeting_duration);
     }
+    task.objective = write_objective(&task, &clause, scored, mail, annotated);
     task.amount = money.as_ref().map(|money| money.amount);
     task.currency = money.map(|money| money.currency.to_owned());
     task.asked = asked;
@@ -95,6 +69,53 @@ pub(in crate::reading) fn plan_task(
     set_due_date_and_steps(&mut task, due, mail);
     task
 }
+
+/// The line of a task, with what it is about.
+fn write_objective(
+    task: &ExtractedTask,
+    clause: &Clause,
+    scored: &ScoredSentence<'_>,
+    mail: &Mail,
+    annotated: &AnnotatedMail<'_>,
+) -> String {
+    let mut writer = objective_writer(mail, annotated).in_language(scored.sentence.language);
+    let lacks_subject = writer.subject.is_empty();
+    let mut referent = find_referent(clause, scored, annotated, lacks_subject);
+    if referent.is_some() {
+        writer.subject = "";
+    }
+    let is_turned = clause.kind == ClauseKind::Act
+        && (writer.language == Language::German
+            || matches!(clause.verb.as_str(), "come" | "join" | "attend" | "meet")
+            || has_somebody_act(clause))
+        || clause.kind == ClauseKind::Tell && words(&clause.text).count() > 2;
+    let objective = match task.kind {
+        TaskKind::Meeting if !arranges_for_others(clause) && !is_turned => {
+            let described =
+                if annotated.subject_has(Feature::Meeting) { &annotated.subject } else { &scored.sentence.normalised };
+            let plain = format!("{} {described}", scored.sentence.normalised);
+            let says_topic = clause.whole.chars().count() <= LONGEST_TOPIC && !annotated.is_one_sentence();
+            // Without a subject the sentence says what is to be talked about.
+            if lacks_subject && says_topic {
+                referent = Some(clause.whole.clone());
+            }
+            writer.write_meeting(&plain, task.meeting_duration.as_deref())
+        }
+        TaskKind::Deadline if clause.kind == ClauseKind::Whole => writer.fill(Template::Deadline, &clause.whole),
+        TaskKind::Question if clause.kind == ClauseKind::Answer => {
+            let more = annotated.count_other_questions(scored, &clause.whole);
+            writer.count_questions(writer.write_request(clause), more)
+        }
+        _ => writer.write_request(clause),
+    };
+    match referent {
+        Some(about) => append_referent(&objective, &about, writer.language),
+        None => objective,
+    }
+}
+
+/// A longer sentence names no topic of a meeting.
+const LONGEST_TOPIC: usize = 100;
 
 /// Whether an answer is all that is asked for. A question that asks to bring or to pay wants more.
 fn wants_answer(kind: TaskKind, clause: &Clause, scored: &ScoredSentence<'_>) -> bool {
@@ -130,37 +151,6 @@ fn has_somebody_act(clause: &Clause) -> bool {
     clause.verb == "have" && words(&clause.text).nth(1).is_some_and(|whom| WHOM.contains(&whom))
 }
 
-/// "Can you get that from Julia?": what "that" is, when its sentence says so, or the one before and no subject does.
-fn find_referent<'a>(
-    clause: &Clause,
-    scored: &ScoredSentence<'a>,
-    annotated: &AnnotatedMail<'a>,
-    lacks_subject: bool,
-) -> Option<&'a str> {
-    let language = scored.sentence.language;
-    let from = usize::from(language != Language::German);
-    // "Please look over.": names nothing at all.
-    let is_bare = clause.kind == ClauseKind::Act && lacks_subject && words(&clause.text).count() <= MOST_BARE_WORDS;
-    if !(clause.points_back(language) || is_bare) || words(&clause.text).count() > 7 {
-        return None;
-    }
-    let head = clause.text.split(' ').nth(from).unwrap_or(&clause.text);
-    let own = scored.sentence.raw.split([',', '–', '—', ';']).next().and_then(|part| part.split(" - ").next())?;
-    let inside = !own.contains(head) && words(own).count() >= 3;
-    let at = annotated.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
-    let before = at.checked_sub(1).and_then(|at| annotated.sentences.get(at)).map(|scored| scored.sentence.raw);
-    if inside { Some(own) } else { before.filter(|before| lacks_subject && words(before).count() >= 3) }
-}
-
-/// An act of so few words says nothing of its matter.
-const MOST_BARE_WORDS: usize = 2;
-
-fn append_referent(objective: &str, about: &str, language: Language) -> String {
-    const MAX_REFERENT_CHARS: usize = 60;
-    let about = shorten(about.trim_end_matches(['.', '!', ':']), MAX_REFERENT_CHARS, language);
-    format!("{} ({about})", objective.trim_end_matches('.'))
-}
-
 /// "Is anyone free for lunch? Let me know.": what is to be answered is the question before. A short question gets the
 /// sentence that it points at.
 fn complete_clause(clause: Clause, scored: &ScoredSentence<'_>, annotated: &AnnotatedMail<'_>) -> Clause {
@@ -174,8 +164,11 @@ fn complete_clause(clause: Clause, scored: &ScoredSentence<'_>, annotated: &Anno
         clause.kind == ClauseKind::Tell && (words(&clause.text).next().is_none() || clause.is_only_time());
     if is_bare_tell || (language == Language::Hebrew && is_bare_hebrew_tell(&clause)) {
         let question = before.iter().rev().find(|other| other.sentence.raw.trim_end().ends_with('?'));
-        let asked = question.map(extract_clause).filter(|asked| words(&asked.whole).count() >= 3);
-        let is_long = is_bare_tell && words(&clause.whole).count() > SHORT_SENTENCE;
+        // "יובל בא?": two words of Hebrew ask a whole question.
+        let least = if language == Language::Hebrew { 2 } else { 3 };
+        let asked = question.map(extract_clause).filter(|asked| words(&asked.whole).count() >= least);
+        let said = clause.whole.split([',', ';']).next().unwrap_or_default();
+        let is_long = is_bare_tell && words(said).count() > SHORT_SENTENCE;
         let kind = if is_long { ClauseKind::Whole } else { clause.kind };
         return asked.map_or(Clause { kind, ..clause }, |asked| Clause { kind: ClauseKind::Answer, ..asked });
     }
@@ -367,7 +360,8 @@ pub(in crate::reading) fn plan_invoice_task(
         .find_map(money::find_invoice_number);
     let wanted = annotated.has(Feature::Due) || annotated.count(Feature::Invoice) >= 2;
     let others = annotated.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
-    if !wanted || (number.is_none() && !annotated.subject_has(Feature::Invoice)) || others {
+    let is_answer = own().any(|scored| scored.has(Feature::Invoice) && acknowledges_invoice(scored));
+    if !wanted || (number.is_none() && !annotated.subject_has(Feature::Invoice)) || others || is_answer {
         return None;
     }
     let evidence = own()
@@ -382,6 +376,20 @@ pub(in crate::reading) fn plan_invoice_task(
     task.invoice_number = number;
     set_due_date_and_steps(&mut task, due, mail);
     Some(task)
+}
+
+/// "We've got your September invoice": the reader wrote it, and others pay.
+fn acknowledges_invoice(scored: &ScoredSentence<'_>) -> bool {
+    const REACH: usize = 4;
+    let lexicon = Lexicon::of(scored.sentence.language);
+    let said: Vec<&str> = scored.sentence.words().collect();
+    let is_invoice = |word: &&str| lexicon.has_word(WordList::InvoiceWords, word);
+    said.iter().enumerate().any(|(at, word)| {
+        let near = |from: usize| said.get(from..said.len().min(from + REACH)).unwrap_or_default();
+        lexicon.has_word(WordList::ReaderPossessives, word)
+            && near(at + 1).iter().any(is_invoice)
+            && near(at.saturating_sub(REACH)).iter().any(|before| lexicon.has_word(WordList::InvoiceReceipts, before))
+    })
 }
 
 pub(in crate::reading) fn objective_writer<'a>(mail: &'a Mail, annotated: &AnnotatedMail<'_>) -> ObjectiveWriter<'a> {

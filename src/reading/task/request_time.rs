@@ -8,7 +8,8 @@ use crate::reading::{
     mail::annotated_mail::AnnotatedMail,
     sentence::score::ScoredSentence,
     task::meeting_times::{
-        asks_about_time, asks_to_meet, find_asked_times, is_of_confirmed_appointment, offers_time_beside,
+        asks_about_time, asks_to_meet, find_asked_times, is_of_confirmed_appointment, leaves_time_open,
+        offers_time_beside,
     },
 };
 
@@ -35,7 +36,8 @@ pub(super) fn find_times_of_request(
             ((found.is_exact() || says(scored, WordList::OpenTimes)) && is_ahead).then_some(found)
         }
         kind if is_answerable(kind) && offers_time_beside(scored, annotated, base) => {
-            find_asked_times(scored, "", annotated, base).filter(AskedTimes::is_exact)
+            let found = find_asked_times(scored, "", annotated, base)?;
+            (found.is_exact() || leaves_time_open(scored, base)).then_some(found)
         }
         _ => None,
     }

@@ -5,7 +5,7 @@
 use crate::reading::{
     language::Language,
     lexicon::{Lexicon, WordList},
-    sentence::text::normalise,
+    sentence::text::{normalise, words},
 };
 
 /// What is left of a text that is too long has at least so many characters, so that it still says what it is about.
@@ -61,11 +61,25 @@ pub(in crate::reading) fn shorten_by_clauses(text: &str, longest: usize, languag
             && is_balanced(head)
             && !lexicon.has_word(WordList::DanglingWords, last.trim_matches(|c: char| !c.is_alphanumeric()))
     };
+    let parts = |(at, boundary): &(usize, Boundary)| *boundary != Boundary::Comma || !is_within_list(text, *at);
     let ends: Vec<(usize, Boundary)> =
-        boundaries(text, language).take_while(|(at, _)| *at <= limit).filter(fits).collect();
+        boundaries(text, language).take_while(|(at, _)| *at <= limit).filter(fits).filter(parts).collect();
     let last = |wanted: Boundary| ends.iter().rev().find(|(_, boundary)| *boundary == wanted);
     let (at, _) = last(Boundary::Break).or_else(|| last(Boundary::Comma)).or_else(|| last(Boundary::Clause))?;
+    // "… whether you would tell us": what is to be told is not cut off.
+    let first = words(text.get(*at..).unwrap_or_default()).next().map(normalise).unwrap_or_default();
+    if lexicon.has_word(WordList::ObjectStarts, &first) {
+        return None;
+    }
     text.get(..*at).map(|head| head.trim_end_matches(BREAKS).to_owned())
+}
+
+/// "medical, dental and flexible choices": a comma between things that are named together.
+fn is_within_list(text: &str, at: usize) -> bool {
+    const MOST_WORDS: usize = 3;
+    let after = || text.get(at..).unwrap_or_default().trim_start().split(' ').take(MOST_WORDS + 1);
+    let joins = |word: &str| matches!(word, "and" | "or" | "und" | "oder" | "&");
+    after().position(joins).is_some_and(|place| place > 0)
 }
 
 const BREAKS: [char; 8] = [' ', ',', ';', '-', '–', '—', '(', ':'];

@@ -43,7 +43,9 @@ impl EnglishSwap<'_> {
         let mut previous = "";
         for word in text.split(' ') {
             let is_title = previous.starts_with(char::is_uppercase) && previous.ends_with(char::is_alphabetic);
-            said.push(self.swap_word(word, is_title && said.len() > 1));
+            // "The four of us" are the reader and the writer.
+            let is_both = previous == "of" && word.trim_end_matches(|c: char| !c.is_alphanumeric()) == "us";
+            said.push(if is_both { word.to_owned() } else { self.swap_word(word, is_title && said.len() > 1) });
             // "Should I send it?" has its verb before.
             self.is_subject &= !AUXILIARIES.contains(&previous.to_ascii_lowercase().as_str());
             previous = word;
@@ -204,6 +206,7 @@ mod tests {
                 false,
                 "say whether it fits or should Dana Levi escalate",
             ),
+            ("set it up for the four of us", Language::English, false, "set it up for the four of us"),
             ("a copy of my deed", Language::English, true, "a copy of their deed"),
             ("take on two Part I assistants", Language::English, false, "take on two Part I assistants"),
             ("use our template (I like it)", Language::English, false, "use the template (Dana Levi likes it)"),

@@ -13,7 +13,7 @@ use crate::reading::{
 /// The length of a subject beside an objective, in characters.
 const MAX_SUBJECT_CHARS: usize = 56;
 /// A beginning of a subject that is shorter names nothing.
-const LEAST_SUBJECT_CHARS: usize = 12;
+pub(in crate::reading) const LEAST_SUBJECT_CHARS: usize = 12;
 /// Marks before a subject that are looked at.
 const MOST_MARKS: usize = 6;
 /// Words that begin with the same letters, so many of them, are one word.
@@ -63,6 +63,19 @@ pub(in crate::reading) fn shorten_subject(subject: &str) -> String {
     end.and_then(|at| head.get(..at)).map_or_else(|| truncate_at_word(subject, MAX_SUBJECT_CHARS), str::to_owned)
 }
 
+/// Whether a text says "it" or "these" of something that other words name. "This week" is a time.
+pub(in crate::reading) fn points_at_matter(text: &str, language: Language) -> bool {
+    let lexicon = Lexicon::of(language);
+    let plain = normalise(text);
+    let mut said = words(&plain).peekable();
+    std::iter::from_fn(|| said.next().map(|word| (word, said.peek().copied()))).any(|(word, next)| {
+        // "Confirm that you come": what follows is what is meant.
+        let is_conjunction = word == "that" && next.is_some();
+        let is_time = next.is_some_and(|next| lexicon.has_word(WordList::PointedTimes, next));
+        lexicon.has_word(WordList::PointingWords, word) && !is_conjunction && !is_time
+    })
+}
+
 /// Whether a text speaks of what a subject names: it shares a third of its words.
 pub(in crate::reading) fn speaks_of(text: &str, subject: &str, person: &str) -> bool {
     if normalise(text).contains(&normalise(subject)) {
@@ -72,7 +85,7 @@ pub(in crate::reading) fn speaks_of(text: &str, subject: &str, person: &str) -> 
     let named: Vec<String> = content_words(subject).into_iter().filter(|word| !of_person.contains(word)).collect();
     let said = content_words(text);
     let shared = named.iter().filter(|word| said.iter().any(|other| is_same_word(word, other))).count();
-    shared * 3 >= named.len()
+    !named.is_empty() && shared * 3 >= named.len()
 }
 
 fn is_same_word(word: &str, other: &str) -> bool {

@@ -16,6 +16,7 @@ pub(super) mod row_check;
 pub(super) mod run;
 pub(super) mod setting;
 pub(super) mod task;
+pub(super) mod team;
 
 use std::str::FromStr;
 

@@ -11,11 +11,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Actor, Addressed, Change, ChatProfile, ChatRole, ComplexityReason,
-        ConversationId, DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind, Instant, ItemId,
-        ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, PlanOrigin, PlanStatus,
-        PlanStepStatus, Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus, Subtask,
-        TaskContext, TaskId, TaskStatus, UnreadableRow, UnreadableRows, UrgencyOrigin,
+        AccountMode, Action, ActionId, Actor, Addressed, AgentId, AgentState, Change, ChatProfile, ChatRole,
+        ComplexityReason, ConversationId, DecisionChannel, DecisionKind, Direction, FactsKind, Fingerprint, HeldKind,
+        Instant, ItemId, ItemKind, ItemState, Mail, MailState, MailboxKind, Move, NodeName, OutboxState, PlanOrigin,
+        PlanStatus, PlanStepStatus, Priority, Recurrence, RequestKind, RiskClass, RunId, RunKind, RunState, RunStatus,
+        Subtask, TaskContext, TaskId, TaskStatus, TeamId, TeamOrigin, TeamState, TodoStatus, UnreadableRow,
+        UnreadableRows, UrgencyOrigin,
         llm::{Outcome, Provider},
         nightly::{CorrectionKind, NightlyState},
     },
@@ -72,6 +73,8 @@ const TASK: Check = check_parses::<TaskId>;
 const RUN: Check = check_parses::<RunId>;
 const ACTION: Check = check_parses::<ActionId>;
 const ITEM: Check = check_parses::<ItemId>;
+const TEAM: Check = check_parses::<TeamId>;
+const AGENT: Check = check_parses::<AgentId>;
 const NODE: Check = check_parses::<NodeName>;
 const ACTOR: Check = check_parses::<Actor>;
 const ANY_JSON: Check = check_json::<IgnoredAny>;
@@ -328,6 +331,41 @@ const TABLES: &[CheckedTable] = &[
         "name",
         &[("entry", ANY_JSON), ("evidence", NUMBERS), ("made_at", AT), ("last_hit", AT)],
     ),
+    checked_table(
+        "team",
+        "team_id",
+        &[
+            ("team_id", TEAM),
+            ("origin", check_parses::<TeamOrigin>),
+            ("task_id", TASK),
+            ("item_id", ITEM),
+            ("state", check_parses::<TeamState>),
+            ("created_at", AT),
+            ("updated_at", AT),
+        ],
+    ),
+    checked_table(
+        "team_agent",
+        "agent_id",
+        &[
+            ("agent_id", AGENT),
+            ("team_id", TEAM),
+            ("parent_id", AGENT),
+            ("state", check_parses::<AgentState>),
+            ("item_id", ITEM),
+            ("started_at", AT),
+            ("updated_at", AT),
+        ],
+    ),
+    checked_table("team_message", "message_id", &[("agent_id", AGENT), ("content", ANY_JSON), ("at", AT)]),
+    checked_table(
+        "team_todo",
+        "team_id || ' ' || position",
+        &[("team_id", TEAM), ("status", check_parses::<TodoStatus>)],
+    ),
+    checked_table("team_event", "team_id || ' ' || seq", &[("team_id", TEAM), ("at", AT), ("event", ANY_JSON)]),
+    checked_table("team_handle", "team_id || ' ' || handle", &[("team_id", TEAM)]),
+    checked_table("team_input", "input_id", &[("team_id", TEAM), ("input", ANY_JSON), ("at", AT)]),
     checked_table("unlearned", "reach", &[("at", AT)]),
     checked_table(
         "proposal",

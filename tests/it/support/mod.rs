@@ -11,4 +11,5 @@ pub(crate) mod outbox_fixture;
 pub(crate) mod page_client;
 pub(crate) mod page_crawl;
 pub(crate) mod served_page;
+pub(crate) mod team_script;
 pub(crate) mod test_home;

@@ -16,15 +16,18 @@ use crate::{
 impl ApprovalScreen<'_> {
     /// Carries out the decision of a key, if the kind of the shown item has that key.
     pub(super) async fn decide_by_key(&mut self, letter: char) -> anyhow::Result<()> {
-        let Some((kind, doubt)) = self.detail.as_ref().map(|detail| {
+        let Some((kind, doubt, consent)) = self.detail.as_ref().map(|detail| {
             let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
-            (detail.item.kind, doubt)
+            (detail.item.kind, doubt, detail.item.asks_consent())
         }) else {
             return Ok(());
         };
         let outcome = match (kind, letter) {
             (_, 'z') => self.snooze().await,
             (ItemKind::Action | ItemKind::RuleProposal, 'a') => self.approve().await,
+            (ItemKind::Question, 'a') if consent => self.approve().await,
+            (ItemKind::Question, 'r') => self.submit_decision(DecisionKind::Reject, "").await,
+            (ItemKind::Question, 't') if !consent => self.answer_question().await,
             (ItemKind::Action, 'e') => self.edit(None).await,
             (ItemKind::Action | ItemKind::RuleProposal, 'r') => {
                 self.decide_with_reason(DecisionKind::Reject, "Why not? (Enter: no reason, Esc: back) ").await
@@ -71,6 +74,17 @@ impl ApprovalScreen<'_> {
     async fn decide_with_reason(&mut self, verdict: DecisionKind, question: &str) -> anyhow::Result<()> {
         match self.prompt_line(question)? {
             Some(reason) => self.submit_decision(verdict, &reason).await,
+            None => {
+                self.notice = "Nothing was decided.".into();
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks for the answer to a question of an agent, and hands it on.
+    async fn answer_question(&mut self) -> anyhow::Result<()> {
+        match self.prompt_line("Your answer? (Esc: back) ")?.filter(|words| !words.trim().is_empty()) {
+            Some(words) => self.submit_decision(DecisionKind::Respond, &words).await,
             None => {
                 self.notice = "Nothing was decided.".into();
                 Ok(())
@@ -251,6 +265,9 @@ fn describe_outcome(detail: &ItemDetail, verdict: DecisionKind, zone: Tz) -> Str
             format!("{}: {} (u).", headline(detail), describe_effect(row, zone))
         }
         (DecisionKind::Approve, Some(row)) => format!("{}: {}.", headline(detail), describe_effect(row, zone)),
+        (DecisionKind::Approve, None) => format!("Agreed{task}."),
+        (DecisionKind::Respond, None) => "Answered; the agent goes on with it.".into(),
+        (DecisionKind::Reject, None) => format!("Declined{task}."),
         (DecisionKind::Reject, _) => format!("Rejected{task}, and the step is yours."),
         (DecisionKind::Respond, _) => "Passed on; its next attempt is shown as soon as it is ready.".into(),
         (DecisionKind::Retry, _) => format!("Tried again{task}."),

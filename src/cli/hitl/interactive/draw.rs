@@ -88,7 +88,8 @@ fn key_hints(view: ScreenView, detail: Option<&ItemDetail>) -> String {
         ItemKind::FailedStep if is_in_doubt => format!("W it was sent  {STEP}"),
         ItemKind::FailedStep => STEP.into(),
         ItemKind::RuleProposal => "a yes  r no  z snooze  s next  ? help  q quit".into(),
-        ItemKind::Question => "z snooze  s next  ? help  q quit".into(),
+        ItemKind::Question if detail.item.asks_consent() => "a yes  r no  z snooze  s next  ? help  q quit".into(),
+        ItemKind::Question => "t answer  r no answer  z snooze  s next  ? help  q quit".into(),
     }
 }
 

@@ -22,6 +22,8 @@ text_enum! {
         Alert = "alert",
         Invitation = "invitation",
         Unread = "unread",
+        OneMoreQuestion = "one_more_question",
+        MoreQuestions = "more_questions",
         Minutes = "minutes",
         Hours = "hours",
         Sum = "sum",

@@ -54,6 +54,7 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
             apply(&approval::decide_step(decision, &item, &task::get(connection, task_id)?))
         }
         DecisionSubject::Proposal => apply(&approval::decide_proposal(decision, &item)?),
+        DecisionSubject::Question => apply(&approval::decide_question(decision, &item)?),
         DecisionSubject::Mail(mail_id) => apply(&approval::decide_mail(decision, mail_id)),
     }
 }

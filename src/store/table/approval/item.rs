@@ -143,7 +143,7 @@ const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id,
 fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
     let kind = parse_column(row, 1)?;
     let of_action: Option<String> = row.get(18)?;
-    let of_proposal = (kind == ItemKind::RuleProposal)
+    let of_proposal = matches!(kind, ItemKind::RuleProposal | ItemKind::Question)
         .then(|| Ok::<_, rusqlite::Error>(proposal_sha256(&row.get::<_, String>(8)?, &row.get::<_, String>(9)?)))
         .transpose()?;
     Ok(ItemRow {

@@ -64,11 +64,7 @@ fn list_address(account: Option<&AccountId>, state: Option<MailState>) -> String
     format!("/mail?account={account}&state={}", state.map_or("", MailState::as_str))
 }
 
-fn filters(
-    account: Option<&AccountId>,
-    state: Option<MailState>,
-    counts: &[(AccountId, MailState, u64)],
-) -> Markup {
+fn filters(account: Option<&AccountId>, state: Option<MailState>, counts: &[(AccountId, MailState, u64)]) -> Markup {
     let mut accounts: BTreeMap<&AccountId, u64> = BTreeMap::new();
     let mut states: BTreeMap<MailState, u64> = BTreeMap::new();
     for (of, in_state, mails) in counts {
