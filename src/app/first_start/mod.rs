@@ -14,7 +14,6 @@ pub use places::{FoundMailbox, MailboxFormat};
 use crate::{
     app::{App, BadInput, DiffLine, Preview, PreviewUseCases, rules::diff::diff_lines},
     config::{AccountKind, BadConfig, Config, Home, Surroundings, TEMPLATE},
-    durable_file::FileReplacement,
     rules::{FileReplaceOutcome, read_or_empty, replace_if_unchanged},
 };
 
@@ -174,9 +173,6 @@ impl FirstStart {
     pub fn write(&self, checked: &CheckedAnswers) -> anyhow::Result<()> {
         let path = self.home.config_file();
         let writing = || format!("writing {}", path.display());
-        if !path.exists() {
-            return FileReplacement::new(&path).replace_durably(checked.text.as_bytes()).with_context(writing);
-        }
         match replace_if_unchanged(&path, &checked.was, &checked.text).with_context(writing)? {
             FileReplaceOutcome::Done => Ok(()),
             FileReplaceOutcome::ChangedMeanwhile => {
