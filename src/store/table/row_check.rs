@@ -77,7 +77,6 @@ const TEAM: Check = check_parses::<TeamId>;
 const AGENT: Check = check_parses::<AgentId>;
 const NODE: Check = check_parses::<NodeName>;
 const ACTOR: Check = check_parses::<Actor>;
-const HELD: Check = check_parses::<HeldKind>;
 const ANY_JSON: Check = check_json::<IgnoredAny>;
 const NUMBERS: Check = check_json::<Vec<i64>>;
 
@@ -158,8 +157,12 @@ const TABLES: &[CheckedTable] = &[
             ("result", ANY_JSON),
         ],
     ),
-    checked_table("held_time", "task_id", &[("task_id", TASK), ("starts_at", AT), ("ends_at", AT), ("kind", HELD)]),
-    checked_table("mail_time", "'mail ' || mail_id", &[("starts_at", AT), ("ends_at", AT), ("kind", HELD)]),
+    checked_table(
+        "held_time",
+        "task_id",
+        &[("task_id", TASK), ("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)],
+    ),
+    checked_table("mail_time", "mail_id", &[("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)]),
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),
     checked_table("task_listing", "task_id", &[("task_id", TASK), ("due_at", AT), ("snooze_until", AT)]),
