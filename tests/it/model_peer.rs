@@ -155,11 +155,11 @@ async fn a_real_server_drives_a_team_to_an_end() {
     );
     home.once().await;
     let peer = Peer::start();
-    let keys = "at_once = 1\ntimeout_seconds = 120\ntokens_per_task = 60000\ntokens_per_day = 200000\n";
+    let keys = "at_once = 1\ntimeout_seconds = 400\ntokens_per_task = 60000\ntokens_per_day = 200000\n";
     crate::support::model_server::with_model_at(&home, &peer.url, keys);
     let app = home.app().await;
     let team = team_script::open(&app, "Which invoices are open? One task is enough.").await;
-    let ended = tokio::time::timeout(Duration::from_secs(500), team_script::run(&app, &team, team_script::IN_DAEMON));
+    let ended = tokio::time::timeout(Duration::from_secs(1500), team_script::run(&app, &team, team_script::IN_DAEMON));
     let state = ended.await.expect("it comes to an end");
     let seen = team_script::events(&app, &team).await;
     let calls = home.sql("SELECT outcome, count(*) FROM model_call WHERE node = 'team' GROUP BY 1");
