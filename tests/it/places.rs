@@ -42,7 +42,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("app/preview/mod.rs", "gmail.fetch_each(", "each message has a place in it"),
     ("app/accounts/samples.rs", "maildir.deliver(", "writing and renaming have places in it"),
     ("app/mod.rs", "fs::write(", "`init` writes what is not there yet, and can be asked again"),
-    ("cli/check.rs", "fs::write(", "`init` asks for a name in what it has just written, and can be asked again"),
     (
         "durable_file.rs",
         "fs::remove_file(",

@@ -12,9 +12,8 @@ use toml::Value;
 pub use places::{FoundMailbox, MailboxFormat};
 
 use crate::{
-    app::{App, BadInput, DiffLine, Preview, rules::diff::diff_lines},
+    app::{App, BadInput, DiffLine, Preview, PreviewUseCases, rules::diff::diff_lines},
     config::{AccountKind, BadConfig, Config, Home, Surroundings, TEMPLATE},
-    durable_file::FileReplacement,
     rules::{FileReplaceOutcome, read_or_empty, replace_if_unchanged},
 };
 
@@ -174,9 +173,6 @@ impl FirstStart {
     pub fn write(&self, checked: &CheckedAnswers) -> anyhow::Result<()> {
         let path = self.home.config_file();
         let writing = || format!("writing {}", path.display());
-        if !path.exists() {
-            return FileReplacement::new(&path).replace_durably(checked.text.as_bytes()).with_context(writing);
-        }
         match replace_if_unchanged(&path, &checked.was, &checked.text).with_context(writing)? {
             FileReplaceOutcome::Done => Ok(()),
             FileReplaceOutcome::ChangedMeanwhile => {
@@ -187,12 +183,12 @@ impl FirstStart {
     }
 }
 
-impl App {
+impl PreviewUseCases<'_> {
     /// Returns what the last week's mail of the mailbox in the answers would become. None when they name no mailbox.
     /// Nothing is stored, neither mail nor answers.
-    pub async fn preview_answers(&self, checked: &CheckedAnswers) -> anyhow::Result<Option<Preview>> {
+    pub async fn read_answered(self, checked: &CheckedAnswers) -> anyhow::Result<Option<Preview>> {
         let Some(account) = checked.account.clone() else { return Ok(None) };
-        let app = Self { config: std::sync::Arc::new(checked.config.clone()), ..self.clone() };
+        let app = App { config: std::sync::Arc::new(checked.config.clone()), ..self.app.clone() };
         let runtime = tokio::runtime::Handle::current();
         // Reading a mailbox blocks, and a large one for a while.
         let read = tokio::task::spawn_blocking(move || runtime.block_on(app.preview().read_place(&account, None)));

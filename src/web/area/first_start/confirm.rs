@@ -30,7 +30,7 @@ fn digest(answers: &CheckedAnswers) -> String {
 /// Shows what the answers would do. Nothing is stored yet.
 pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
     let answers = checked(&visit, &name)?;
-    let preview = visit.app().preview_answers(&answers).await;
+    let preview = visit.app().preview().read_answered(&answers).await;
     let button = html! { button.primary type="submit" { "Enter the answers" } };
     let body = html! {
         p.crumbs { a href={ "/start?draft=" (name) } { "First start" } }
