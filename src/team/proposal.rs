@@ -26,7 +26,7 @@ const LONGEST_OBJECTIVE: usize = 120;
 
 /// A proposal that was checked: a call of a tool with the people that it names.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Proposal {
+pub(super) struct ActionProposal {
     pub call: ToolCall,
     pub people: Vec<PlanPerson>,
     /// What is proposed, in one line for a person.
@@ -52,7 +52,7 @@ pub(super) fn proposable_tools(tools: &Registry) -> Vec<(&'static str, &'static 
 }
 
 /// Checks a proposal as a worker wrote it. The reason of a refusal goes back to the worker.
-pub(super) fn check_proposal(turn: &WorkerTurn, tools: &Registry, handles: &Handles) -> Result<Proposal, String> {
+pub(super) fn check_proposal(turn: &WorkerTurn, tools: &Registry, handles: &Handles) -> Result<ActionProposal, String> {
     let known = proposable_tools(tools);
     let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let tool = tools
@@ -83,7 +83,7 @@ pub(super) fn check_proposal(turn: &WorkerTurn, tools: &Registry, handles: &Hand
         description = format!("{description} (to {})", names.join(", "));
     }
     let description = description.chars().take(LONGEST_OBJECTIVE).collect();
-    Ok(Proposal { call: ToolCall { tool: tool.name().to_owned(), arguments }, people, description })
+    Ok(ActionProposal { call: ToolCall { tool: tool.name().to_owned(), arguments }, people, description })
 }
 
 /// Returns the people whom the handles name. One unknown handle refuses the whole proposal.
@@ -100,7 +100,7 @@ fn find_people(to: &[String], handles: &Handles) -> Result<Vec<PlanPerson>, Stri
 
 /// Returns the task of a proposal with the run that works it. Its ids follow from the owner's key, so that proposing
 /// again after a crash opens nothing new.
-pub(super) fn new_request(proposal: &Proposal, owner: &ProposalOwner<'_>) -> NewRequest {
+pub(super) fn new_request(proposal: &ActionProposal, owner: &ProposalOwner<'_>) -> NewRequest {
     let parts = ["team", &owner.team_id.to_string(), owner.key];
     let (task_id, run_id) =
         (TaskId::derive(owner.team_created_at, &parts), RunId::derive(owner.team_created_at, &parts));

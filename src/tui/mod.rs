@@ -8,6 +8,7 @@ mod draft;
 mod layout;
 mod log;
 mod pane;
+mod pane_list;
 mod render;
 mod screen;
 mod side;
@@ -15,5 +16,5 @@ mod terminal;
 mod theme;
 
 pub use log::{LogWriter, log_writer};
-pub use screen::{Command, Screen};
-pub use terminal::{Ending, run};
+pub use screen::{Screen, ScreenCommand};
+pub use terminal::{ScreenEnd, run};

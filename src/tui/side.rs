@@ -37,7 +37,7 @@ pub(super) fn worker_lines(screen: &Screen, columns: u16) -> Vec<Line<'static>> 
         let words = shorten(&format!("{} {}", pane.number, pane.task), columns);
         Line::from(vec![icon, Span::styled(words, Style::new().add_modifier(weight))])
     };
-    screen.workers().map(line).collect()
+    screen.panes.workers().map(line).collect()
 }
 
 /// Cuts words to what is left of so many columns after an icon, and says that it did.
@@ -88,7 +88,7 @@ pub(super) fn key_line(screen: &Screen, columns: usize) -> Line<'static> {
 
 /// Returns what an empty line of input is for.
 pub(super) fn input_hint(screen: &Screen) -> String {
-    let Some(pane) = screen.pane() else { return "starting …".to_owned() };
+    let Some(pane) = screen.panes.in_view() else { return "starting …".to_owned() };
     match (pane.is_manager(), screen.state) {
         (true, TeamState::Stopped) => "continue, cancel remaining, or new instructions".to_owned(),
         (true, TeamState::Answered) => "say more, or Esc to leave".to_owned(),
@@ -100,10 +100,24 @@ pub(super) fn input_hint(screen: &Screen) -> String {
     }
 }
 
+/// Returns the line below the header: who waits for the person, or else a passing notice.
+pub(super) fn alert(screen: &Screen) -> Option<String> {
+    let waits = |pane: &&Pane| pane.is_waiting_for_input() && Some(pane.agent) != screen.agent_in_view();
+    let waiting: Vec<&Pane> = screen.panes.iter().filter(waits).collect();
+    let workers: Vec<String> =
+        waiting.iter().filter(|pane| !pane.is_manager()).map(|pane| pane.number.to_string()).collect();
+    match workers.as_slice() {
+        [] if !waiting.is_empty() => Some("⚠ Manager waiting for input".to_owned()),
+        [] => screen.notice.as_ref().map(|(notice, _)| notice.clone()),
+        [one] => Some(format!("⚠ Task {one} waiting for input")),
+        several => Some(format!("⚠ Tasks {} waiting for input", several.join(", "))),
+    }
+}
+
 /// Returns the first line: whose conversation it is, and which of how many.
 pub(super) fn header_line(screen: &Screen) -> Line<'static> {
     let theme: Theme = screen.theme;
-    let Some(pane) = screen.pane() else {
+    let Some(pane) = screen.panes.in_view() else {
         return Line::styled("◆ Team", theme.agent(true));
     };
     let (icon, style) = theme.state(pane.state);
@@ -112,7 +126,7 @@ pub(super) fn header_line(screen: &Screen) -> Line<'static> {
         spans.push(Span::styled("◆ Manager", theme.agent(true)));
         spans.push(Span::raw(format!("  team {}  {}", screen.number, describe_state(screen))));
     } else {
-        let of = screen.workers().count();
+        let of = screen.panes.workers().count();
         spans.push(Span::styled(format!("Task {} of {of}", pane.number), theme.agent(false)));
         spans.push(Span::raw(" - Press Tab to cycle"));
     }
@@ -120,8 +134,8 @@ pub(super) fn header_line(screen: &Screen) -> Line<'static> {
 }
 
 fn describe_state(screen: &Screen) -> String {
-    let active = screen.workers().filter(|pane| pane.is_active_worker()).count();
-    let of = screen.workers().count();
+    let active = screen.panes.workers().filter(|pane| pane.is_active_worker()).count();
+    let of = screen.panes.workers().count();
     match screen.state {
         TeamState::Running if active > 0 => format!("{active} of {of} at work"),
         TeamState::Running => "thinking".to_owned(),

@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     log,
-    screen::{Command, Screen},
+    screen::{Screen, ScreenCommand},
 };
 use crate::{
     model::TeamState,
@@ -34,18 +34,18 @@ const MOST_AT_ONCE: usize = 256;
 
 /// How a session at the screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ending {
+pub struct ScreenEnd {
     /// Where the team stood when the person left.
     pub state: TeamState,
 }
 
 /// Restores the terminal and ends the thread that reads keys, however the session ends.
-struct Session {
+struct TerminalSession {
     terminal: DefaultTerminal,
     is_over: Arc<AtomicBool>,
 }
 
-impl Drop for Session {
+impl Drop for TerminalSession {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         ratatui::restore();
@@ -59,9 +59,9 @@ pub async fn run(
     mut events: mpsc::Receiver<StoredTeamEvent>,
     inputs: mpsc::Sender<TeamInput>,
     has_colour: bool,
-) -> anyhow::Result<Ending> {
+) -> anyhow::Result<ScreenEnd> {
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut session = Session { terminal: ratatui::try_init()?, is_over: Arc::clone(&is_over) };
+    let mut session = TerminalSession { terminal: ratatui::try_init()?, is_over: Arc::clone(&is_over) };
     log::hold();
     let mut keys = read_keys(is_over);
     let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
@@ -97,13 +97,13 @@ pub async fn run(
         }
         screen.tick(began.elapsed());
         match command {
-            Some(Command::Send(input)) => inputs.send(input).await?,
-            Some(Command::Leave) => break,
+            Some(ScreenCommand::Send(input)) => inputs.send(input).await?,
+            Some(ScreenCommand::Leave) => break,
             None => {}
         }
         log_view(&screen, before);
     }
-    Ok(Ending { state: screen.team_state() })
+    Ok(ScreenEnd { state: screen.team_state() })
 }
 
 /// Returns whether the screen is to be drawn anew, because something else has written on the terminal.

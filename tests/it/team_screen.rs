@@ -5,7 +5,7 @@ use std::time::Duration;
 use adjutant::{
     model::{AgentId, AgentState, AgentType, TeamState, TodoItem, TodoStatus},
     team::event::{TeamEvent, TeamInput},
-    tui::{Command, Screen},
+    tui::{Screen, ScreenCommand},
 };
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
@@ -26,8 +26,8 @@ fn agent(number: u32) -> AgentId {
     format!("01ARZ3NDEKTSV4RRFFQ69G5F{number:02}").parse().unwrap()
 }
 
-fn say(number: u32, text: &str) -> Option<Command> {
-    Some(Command::Send(TeamInput::Say { agent: agent(number), text: text.to_owned() }))
+fn say(number: u32, text: &str) -> Option<ScreenCommand> {
+    Some(ScreenCommand::Send(TeamInput::Say { agent: agent(number), text: text.to_owned() }))
 }
 
 impl Desk {
@@ -78,11 +78,11 @@ impl Desk {
         self.event(TeamEvent::AgentStateChanged { agent: agent(number), state: AgentState::Waiting });
     }
 
-    fn press(&mut self, code: KeyCode) -> Option<Command> {
+    fn press(&mut self, code: KeyCode) -> Option<ScreenCommand> {
         self.screen.handle_key(KeyEvent::new(code, KeyModifiers::NONE), self.now)
     }
 
-    fn control(&mut self, c: char) -> Option<Command> {
+    fn control(&mut self, c: char) -> Option<ScreenCommand> {
         self.screen.handle_key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL), self.now)
     }
 
@@ -288,7 +288,7 @@ fn the_end_of_the_worker_in_view_is_shown_for_a_moment() {
     for words in ["★ Two invoices are open.", "✖ Task 3 failed", "answered"] {
         desk.must_show(words);
     }
-    assert_eq!(desk.press(KeyCode::Esc), Some(Command::Leave));
+    assert_eq!(desk.press(KeyCode::Esc), Some(ScreenCommand::Leave));
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn an_ended_worker_hears_nothing_and_the_text_is_kept() {
 fn escape_stops_everything_and_the_person_says_how_to_go_on() {
     let mut desk = Desk::with_workers(3);
     desk.must_show("Esc stop all");
-    assert_eq!(desk.press(KeyCode::Esc), Some(Command::Send(TeamInput::Stop)));
+    assert_eq!(desk.press(KeyCode::Esc), Some(ScreenCommand::Send(TeamInput::Stop)));
     desk.must_show("Stopping all agents");
     for number in 1..=3 {
         desk.event(TeamEvent::AgentStateChanged { agent: agent(number), state: AgentState::Stopped });
@@ -346,7 +346,7 @@ fn escape_stops_everything_and_the_person_says_how_to_go_on() {
     assert_eq!(desk.press(KeyCode::Esc), None, "a second press of the same key is not a wish to leave");
     desk.type_text("continue");
     assert_eq!(desk.press(KeyCode::Enter), say(0, "continue"));
-    assert_eq!(desk.control('c'), Some(Command::Leave));
+    assert_eq!(desk.control('c'), Some(ScreenCommand::Leave));
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn leaving_a_team_at_work_is_asked_for_twice() {
     desk.must_show("adjutant team --resume");
     desk.wait(Duration::from_secs(10));
     assert_eq!(desk.control('c'), None);
-    assert_eq!(desk.control('c'), Some(Command::Leave));
+    assert_eq!(desk.control('c'), Some(ScreenCommand::Leave));
 }
 
 #[test]
@@ -564,7 +564,7 @@ proptest! {
                 Happening::Key(kind, c) => {
                     let before = desk.screen.agent_in_view();
                     let code = KEYS.get(usize::from(kind)).copied().unwrap_or(KeyCode::Char(c));
-                    if let Some(Command::Send(TeamInput::Say { agent, text })) = desk.press(code) {
+                    if let Some(ScreenCommand::Send(TeamInput::Say { agent, text })) = desk.press(code) {
                         prop_assert_eq!(Some(agent), before);
                         prop_assert!(!text.trim().is_empty());
                     }
