@@ -60,7 +60,7 @@ use crate::{
     memory::Memory,
     model::{Actor, ClientName, UserId},
     rules::ParsedRulesCache,
-    store::{ChangeWatch, Store},
+    store::Store,
     tool::Registry,
     witness::{DataReplaced, OpenFiles, Witness},
 };
@@ -119,11 +119,6 @@ impl App {
     /// must write nothing more, because nobody would see it.
     pub fn check_data_folder(&self) -> Result<(), DataReplaced> {
         self.open_files.check()
-    }
-
-    /// Starts noticing changes of the stored data, by whichever process.
-    pub fn watch_changes(&self) -> anyhow::Result<ChangeWatch> {
-        Ok(self.store.watch_changes()?)
     }
 
     /// Returns the writer of the reflection files.

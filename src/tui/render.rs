@@ -23,7 +23,7 @@ impl Screen {
         }
         self.draw_conversation(frame, &areas);
         self.draw_side(frame, areas.side);
-        frame.render_widget(Paragraph::new(todo_lines(self)), areas.todo);
+        frame.render_widget(Paragraph::new(todo_lines(self, areas.todo.width)), areas.todo);
         self.draw_input(frame, areas.input);
         draw_line(frame, areas.keys, key_line(self, usize::from(areas.keys.width)));
     }
@@ -60,7 +60,9 @@ impl Screen {
         let todo_rows = u16::try_from(self.todos.len() + 2).unwrap_or(u16::MAX).clamp(3, (area.height / 2).max(3));
         let upper = Rect { height: todo_rows.min(area.height), ..area };
         let lower = Rect { y: area.y + upper.height, height: area.height - upper.height, ..area };
-        for (area, title, lines) in [(upper, " Todo ", todo_lines(self)), (lower, " Tasks ", worker_lines(self))] {
+        let columns = area.width.saturating_sub(2);
+        let (todos, workers) = (todo_lines(self, columns), worker_lines(self, columns));
+        for (area, title, lines) in [(upper, " Todo ", todos), (lower, " Tasks ", workers)] {
             let block = Block::bordered().border_type(BorderType::Plain).border_style(self.theme.dim()).title(title);
             frame.render_widget(Paragraph::new(lines).block(block), area);
         }

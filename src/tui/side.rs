@@ -4,7 +4,7 @@ use ratatui::{
     style::{Modifier, Style},
     text::{Line, Span},
 };
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
     pane::{Pane, single_line},
@@ -14,17 +14,17 @@ use super::{
 use crate::model::{TeamState, TodoStatus};
 
 /// Returns the todo list, a line per entry. What is being done is in its present form.
-pub(super) fn todo_lines(screen: &Screen) -> Vec<Line<'static>> {
+pub(super) fn todo_lines(screen: &Screen, columns: u16) -> Vec<Line<'static>> {
     let line = |todo: &crate::model::TodoItem| {
         let (icon, style) = screen.theme.todo(todo.status);
         let words = if todo.status == TodoStatus::InProgress { &todo.active_form } else { &todo.content };
-        Line::from(vec![Span::styled(format!("{icon} "), style), Span::raw(single_line(words))])
+        Line::from(vec![Span::styled(format!("{icon} "), style), Span::raw(shorten(&single_line(words), columns))])
     };
     screen.todos.iter().map(line).collect()
 }
 
 /// Returns the workers, a line each; the one in view is marked.
-pub(super) fn worker_lines(screen: &Screen) -> Vec<Line<'static>> {
+pub(super) fn worker_lines(screen: &Screen, columns: u16) -> Vec<Line<'static>> {
     let in_view = screen.agent_in_view();
     let line = |pane: &Pane| {
         let (icon, style) = screen.theme.state(pane.state);
@@ -34,10 +34,24 @@ pub(super) fn worker_lines(screen: &Screen) -> Vec<Line<'static>> {
             Span::styled(format!("{icon} "), style)
         };
         let weight = if in_view == Some(pane.agent) { Modifier::BOLD } else { Modifier::empty() };
-        let words = format!("{} {}", pane.number, pane.task);
+        let words = shorten(&format!("{} {}", pane.number, pane.task), columns);
         Line::from(vec![icon, Span::styled(words, Style::new().add_modifier(weight))])
     };
     screen.workers().map(line).collect()
+}
+
+/// Cuts words to what is left of so many columns after an icon, and says that it did.
+fn shorten(words: &str, columns: u16) -> String {
+    let columns = usize::from(columns).saturating_sub(2);
+    if words.width() <= columns {
+        return words.to_owned();
+    }
+    let mut filled = 1;
+    let fits = |c: &char| {
+        filled += c.width().unwrap_or(0);
+        filled <= columns
+    };
+    words.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// Returns the keys that have a meaning now, the most important first, as many as fit.
@@ -116,5 +130,23 @@ fn describe_state(screen: &Screen) -> String {
         TeamState::Cancelled => "cancelled".to_owned(),
         TeamState::Failed => "failed".to_owned(),
         _ => "starting".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn what_does_not_fit_beside_its_icon_is_cut_with_a_sign() {
+        for (words, columns, expected) in [
+            ("1 Draft", 9, "1 Draft"),
+            ("1 Drafts", 9, "1 Draf…"),
+            ("会議会議", 8, "会議…"),
+            ("שלום לכם", 7, "שלום…"),
+            ("x", 0, "…"),
+        ] {
+            assert_eq!(shorten(words, columns), expected, "{words}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::guard::Session;
+use super::guard::PageSession;
 use crate::{
     app::{CheckedAnswers, FirstAnswers, NotFound, PreparedRequest},
     http_guard::random_bytes,
@@ -19,7 +19,7 @@ use crate::{
 const MOST_DRAFTS: usize = 32;
 
 /// Drafts of one kind, each for the session that made it.
-pub(in crate::web) struct PageDrafts<T>(Mutex<VecDeque<(String, Session, T)>>);
+pub(in crate::web) struct PageDrafts<T>(Mutex<VecDeque<(String, PageSession, T)>>);
 
 impl<T> Default for PageDrafts<T> {
     fn default() -> Self {
@@ -29,7 +29,7 @@ impl<T> Default for PageDrafts<T> {
 
 impl<T: Clone> PageDrafts<T> {
     /// Keeps a draft. Returns the name under which its page is found.
-    pub(in crate::web) fn keep(&self, session: &Session, draft: T) -> io::Result<String> {
+    pub(in crate::web) fn keep(&self, session: &PageSession, draft: T) -> io::Result<String> {
         let name = hex(&random_bytes::<12>()?);
         let mut drafts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         drafts.push_back((name.clone(), session.clone(), draft));
@@ -40,14 +40,14 @@ impl<T: Clone> PageDrafts<T> {
     }
 
     /// Returns the draft of this name, if it is of this session.
-    pub(in crate::web) fn find(&self, session: &Session, name: &str) -> Result<T, NotFound> {
+    pub(in crate::web) fn find(&self, session: &PageSession, name: &str) -> Result<T, NotFound> {
         let drafts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = drafts.iter().find(|(known, of, _)| known == name && of == session);
         found.map(|(_, _, draft)| draft.clone()).ok_or_else(draft_lost)
     }
 
     /// Returns a draft and forgets it, so that it is carried out once.
-    pub(in crate::web) fn take(&self, session: &Session, name: &str) -> Result<T, NotFound> {
+    pub(in crate::web) fn take(&self, session: &PageSession, name: &str) -> Result<T, NotFound> {
         let mut drafts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = drafts.iter().position(|(known, of, _)| known == name && of == session);
         let taken = place.and_then(|place| drafts.remove(place));

@@ -24,7 +24,7 @@ impl LiveFeed {
     /// Starts watching the database until `stop` is cancelled.
     pub(super) fn start(app: &App, stop: CancellationToken) -> anyhow::Result<Self> {
         let (sender, receiver) = watch::channel(0);
-        let mut changes = app.watch_changes()?;
+        let mut changes = app.worker().watch_changes()?;
         tokio::spawn(async move {
             loop {
                 tokio::select! {

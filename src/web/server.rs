@@ -17,7 +17,7 @@ use super::{
     draft::DraftStore,
     guard::{Guard, Keys, check_request, issue_code, redeem_code},
     live::LiveFeed,
-    page::{Answer, Change, Failure, Notes, see_other},
+    page::{Notes, PageAnswer, PageChange, PageFailure, see_other},
     route::{ProtectionTable, build_router},
 };
 use crate::{
@@ -158,7 +158,7 @@ pub(super) async fn sign_in(
     method: Method,
     headers: HeaderMap,
     Query(query): Query<Vec<(String, String)>>,
-) -> Answer {
+) -> PageAnswer {
     let now = state.app.clock.now();
     let code = query.iter().find(|(name, _)| name == "code").map_or("", |(_, value)| value.as_str());
     // Programs that look at a link before it is opened ask for its head only.
@@ -167,7 +167,7 @@ pub(super) async fn sign_in(
     }
     if !redeem_code(&state.app.home.web().join("codes"), code, now) {
         let is_signed_in = state.keys.session_of(&headers, now).is_some();
-        return if is_signed_in { Ok(see_other("/")) } else { Err(Failure::UsedCode) };
+        return if is_signed_in { Ok(see_other("/")) } else { Err(PageFailure::UsedCode) };
     }
     let session = state.keys.new_session(now)?;
     let host = only_value(&headers, &header::HOST).unwrap_or_default();
@@ -176,9 +176,9 @@ pub(super) async fn sign_in(
 }
 
 /// Ends every session, in every browser.
-pub(super) async fn sign_out(change: Change) -> Answer {
+pub(super) async fn sign_out(change: PageChange) -> PageAnswer {
     change.visit.state().keys.end_all_sessions()?;
-    Err(Failure::SignedOut)
+    Err(PageFailure::SignedOut)
 }
 
 /// Says that the process is alive.
@@ -200,6 +200,6 @@ pub(super) async fn show_start() -> Response {
 }
 
 /// Answers a path that is not in the table, to whoever is signed in.
-async fn answer_unknown() -> Failure {
-    Failure::Refused(crate::app::NotFound("there is no such page".into()).into())
+async fn answer_unknown() -> PageFailure {
+    PageFailure::Refused(crate::app::NotFound("there is no such page".into()).into())
 }

@@ -60,6 +60,8 @@ const OUT_OF_THE_WAY: &[(&str, &str)] = &[
     ("commit.titles", "titles are indexed with their tasks; only an older home has them all indexed: chat.rs"),
     ("commit.open_run", "only a mail that was made a task by hand, or a fork, opens a run by itself"),
     ("commit.open_request", "only a request of a person is opened so: planner_kills.rs"),
+    ("commit.open_team", "nobody asks for a team: team_kills.rs"),
+    ("commit.team", "nobody asks for a team: team_kills.rs"),
     ("commit.end_run", "only a run that hangs is ended from outside"),
     ("commit.rerank", "nobody changes the rules, and no day passes"),
     ("commit.expire", "nothing waits for days"),

@@ -7,13 +7,18 @@ use anyhow::Context as _;
 use crate::{
     app::WorkerUseCases,
     model::RequestKind,
-    store::{Receipt, Write},
+    store::{ChangeWatch, Receipt, Write},
 };
 
 /// How long a command waits for the daemon before it gives up.
 const DAEMON_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl WorkerUseCases<'_> {
+    /// Starts noticing changes of the stored data, by this process or another.
+    pub fn watch_changes(self) -> anyhow::Result<ChangeWatch> {
+        Ok(self.app.store.watch_changes()?)
+    }
+
     /// Works on unfinished runs if no other process is the worker. Returns false when one is: it resumes them by
     /// itself.
     pub async fn try_finish_runs(self) -> anyhow::Result<bool> {

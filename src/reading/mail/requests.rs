@@ -327,7 +327,8 @@ impl<'p, 'a> RequestSentence<'p, 'a> {
             self.points_back || (other.points_back && (self.is_just_before(other) || other.is_just_before(self)));
         let is_repeated = !is_listed && (self.verb == other.verb || points_at_other);
         // "Kindly confirm whether you want original papers" says enough to stand alone.
-        let is_full = self.clause_kind == ClauseKind::Act && self.words.len() >= FULL_CONFIRMATION;
+        let confirms = Lexicon::of(self.scored.sentence.language).has_word(WordList::ConfirmVerbs, &self.verb);
+        let is_full = confirms && self.clause_kind == ClauseKind::Act && self.words.len() >= FULL_CONFIRMATION;
         let is_act = (!self.is_confirmation || is_full)
             && !matches!(self.clause_kind, ClauseKind::Tell | ClauseKind::Answer)
             && (is_listed || !self.is_statement());

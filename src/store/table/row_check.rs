@@ -162,11 +162,7 @@ const TABLES: &[CheckedTable] = &[
         "task_id",
         &[("task_id", TASK), ("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)],
     ),
-    checked_table(
-        "mail_time",
-        "'mail ' || mail_id",
-        &[("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)],
-    ),
+    checked_table("mail_time", "mail_id", &[("starts_at", AT), ("ends_at", AT), ("kind", check_parses::<HeldKind>)]),
     checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
     checked_table("task_facts", "task_id", FACTS),
     checked_table("task_listing", "task_id", &[("task_id", TASK), ("due_at", AT), ("snooze_until", AT)]),

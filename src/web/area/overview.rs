@@ -8,7 +8,7 @@ use crate::{
     model::{Instant, ItemRow, MailDay, MailState, TaskCounts, TaskView},
     web::{
         chart::{ChartData, ChartSeries, stacked_bars},
-        page::{Answer, Visit},
+        page::{PageAnswer, Visit},
         route::Route,
     },
 };
@@ -30,7 +30,7 @@ pub(in crate::web) fn routes() -> Vec<Route> {
 }
 
 /// Shows the pictures.
-async fn show(visit: Visit) -> Answer {
+async fn show(visit: Visit) -> PageAnswer {
     let app = visit.app();
     let (days, ages) = (app.mail().outcomes_by_day(DAYS).await?, app.task_lists().open_ages().await?);
     let (counts, items) = (app.task_lists().counts().await?, app.approvals().list().await?);

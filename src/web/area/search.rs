@@ -7,7 +7,7 @@ use crate::{
     app::SearchResults,
     memory::FoundDocument,
     web::{
-        page::{Answer, Visit, direction, shown, shown_short},
+        page::{PageAnswer, Visit, direction, shown, shown_short},
         route::Route,
     },
     wording::description::format_timestamp,
@@ -24,7 +24,7 @@ pub(in crate::web) fn routes() -> Vec<Route> {
 }
 
 /// Shows the form and, with something to look for, what was found.
-async fn show(visit: Visit) -> Answer {
+async fn show(visit: Visit) -> PageAnswer {
     let text = visit.query("text").trim();
     let limit = visit.parsed::<usize>("limit")?.unwrap_or(PAGE).clamp(PAGE, MOST);
     let found = if text.is_empty() { None } else { Some(visit.app().search().find(text, limit).await?) };

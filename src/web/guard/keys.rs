@@ -33,7 +33,7 @@ pub(super) enum NonceState {
 
 /// A browser that exchanged a sign-in code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::web) struct Session(String);
+pub(in crate::web) struct PageSession(String);
 
 /// Makes and checks what a browser must show. The secret lies in a file that only its owner can read; without it nothing
 /// of this can be forged.
@@ -56,20 +56,20 @@ impl Keys {
     }
 
     /// Returns a new session.
-    pub(in crate::web) fn new_session(&self, now: Instant) -> io::Result<Session> {
+    pub(in crate::web) fn new_session(&self, now: Instant) -> io::Result<PageSession> {
         let text = format!("{}.{}", now.utc().timestamp(), hex(&random_bytes::<16>()?));
         let code = self.code(&["session", &text]);
-        Ok(Session(format!("{text}.{code}")))
+        Ok(PageSession(format!("{text}.{code}")))
     }
 
     /// Returns the header that gives a browser its session. Behind a proxy with TLS it is never sent without.
-    pub(in crate::web) fn cookie(&self, session: &Session, is_behind_proxy: bool) -> String {
+    pub(in crate::web) fn cookie(&self, session: &PageSession, is_behind_proxy: bool) -> String {
         let secure = if is_behind_proxy { "; Secure" } else { "" };
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={SESSION_SECONDS}{secure}", self.cookie, session.0)
     }
 
     /// Returns the session of a request; none when it has none, an expired one or a forged one.
-    pub(in crate::web) fn session_of(&self, headers: &HeaderMap, now: Instant) -> Option<Session> {
+    pub(in crate::web) fn session_of(&self, headers: &HeaderMap, now: Instant) -> Option<PageSession> {
         let mut cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         cookies.find_map(|line| {
             let given = line.split(';').filter_map(|pair| pair.trim().split_once('='));
@@ -77,12 +77,12 @@ impl Keys {
         })
     }
 
-    fn read_session(&self, value: &str, now: Instant) -> Option<Session> {
+    fn read_session(&self, value: &str, now: Instant) -> Option<PageSession> {
         let (text, code) = value.rsplit_once('.')?;
         let (begun, _) = text.split_once('.')?;
         let age = now.utc().timestamp() - begun.parse::<i64>().ok()?;
         let is_ours = is_equal(self.code(&["session", text]).as_bytes(), code.as_bytes());
-        (is_ours && (0..SESSION_SECONDS).contains(&age)).then(|| Session(value.to_owned()))
+        (is_ours && (0..SESSION_SECONDS).contains(&age)).then(|| PageSession(value.to_owned()))
     }
 
     /// Ends all sessions, by a new secret.
@@ -93,16 +93,22 @@ impl Keys {
     }
 
     /// Returns the token that every form of this session carries.
-    pub(in crate::web) fn csrf_token(&self, session: &Session) -> String {
+    pub(in crate::web) fn csrf_token(&self, session: &PageSession) -> String {
         self.code(&["csrf", &session.0])
     }
 
-    pub(super) fn is_csrf_token(&self, session: &Session, given: &str) -> bool {
+    pub(super) fn is_csrf_token(&self, session: &PageSession, given: &str) -> bool {
         is_equal(self.csrf_token(session).as_bytes(), given.as_bytes())
     }
 
     /// Returns a nonce for one change: the path it is sent to, and the digest of what the person is shown.
-    pub(in crate::web) fn nonce(&self, session: &Session, path: &str, seen: &str, now: Instant) -> io::Result<String> {
+    pub(in crate::web) fn nonce(
+        &self,
+        session: &PageSession,
+        path: &str,
+        seen: &str,
+        now: Instant,
+    ) -> io::Result<String> {
         let text = format!("{}.{}", now.utc().timestamp(), hex(&random_bytes::<16>()?));
         let code = self.nonce_code(session, path, seen, &text);
         Ok(format!("{text}.{code}"))
@@ -111,7 +117,7 @@ impl Keys {
     /// Uses up a nonce. Only the first time it is fresh.
     pub(super) fn redeem_nonce(
         &self,
-        session: &Session,
+        session: &PageSession,
         path: &str,
         seen: &str,
         given: &str,
@@ -131,7 +137,7 @@ impl Keys {
         if used.insert(text.to_owned(), ends).is_none() { NonceState::Fresh } else { NonceState::Used }
     }
 
-    fn nonce_code(&self, session: &Session, path: &str, seen: &str, text: &str) -> String {
+    fn nonce_code(&self, session: &PageSession, path: &str, seen: &str, text: &str) -> String {
         self.code(&["nonce", &hex(&self.process), &session.0, path, seen, text])
     }
 

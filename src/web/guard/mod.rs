@@ -22,11 +22,11 @@ use axum::{
 use self::keys::NonceState;
 pub(super) use self::{
     change_form::ChangeForm,
-    keys::{Keys, Session},
+    keys::{Keys, PageSession},
     sign_in_code::{issue_code, redeem_code},
 };
 use super::{
-    page::Failure,
+    page::PageFailure,
     route::{Protection, ProtectionTable},
 };
 use crate::{
@@ -81,8 +81,9 @@ pub(super) async fn check_request(State(guard): State<Guard>, request: Request, 
 impl Guard {
     /// Returns the request with what was proven of it, or the answer that refuses it.
     async fn admit(&self, mut request: Request) -> Result<Request, Response> {
-        self.hosts.check(request.uri(), request.headers()).map_err(RequestRefusal::into_response)?;
-        check_fetch_site(request.method(), request.headers()).map_err(RequestRefusal::into_response)?;
+        let foreign = |refusal| PageFailure::Foreign(refusal).into_response();
+        self.hosts.check(request.uri(), request.headers()).map_err(foreign)?;
+        check_fetch_site(request.method(), request.headers()).map_err(foreign)?;
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
         match self.protections.of(request.method(), path) {
             Protection::Open => Ok(request),
@@ -100,9 +101,9 @@ impl Guard {
         }
     }
 
-    fn session(&self, headers: &HeaderMap) -> Result<Session, Response> {
+    fn session(&self, headers: &HeaderMap) -> Result<PageSession, Response> {
         let session = self.keys.session_of(headers, self.clock.now());
-        session.ok_or_else(|| Failure::SignedOut.into_response())
+        session.ok_or_else(|| PageFailure::SignedOut.into_response())
     }
 
     /// Checks the proofs of a change. The nonce is used up by this, whatever becomes of the change.
@@ -110,20 +111,20 @@ impl Guard {
         let session = self.session(request.headers())?;
         // A browser names the origin of every form, so a change without one comes from somewhere else.
         if !request.headers().contains_key(header::ORIGIN) {
-            return Err(RequestRefusal::Origin.into_response());
+            return Err(PageFailure::Foreign(RequestRefusal::Origin).into_response());
         }
         let path = request.uri().path().to_owned();
         let (parts, body) = request.into_parts();
         let fields = Form::<Vec<(String, String)>>::from_request(Request::from_parts(parts.clone(), body), &()).await;
-        let Ok(Form(fields)) = fields else { return Err(Failure::NotAForm.into_response()) };
+        let Ok(Form(fields)) = fields else { return Err(PageFailure::NotAForm.into_response()) };
         let form = ChangeForm::new(fields);
         if !self.keys.is_csrf_token(&session, form.get("csrf")) {
-            return Err(Failure::Outdated.into_response());
+            return Err(PageFailure::Outdated.into_response());
         }
         match self.keys.redeem_nonce(&session, &path, form.seen(), form.get("nonce"), self.clock.now()) {
             NonceState::Fresh => {}
-            NonceState::Used => return Err(Failure::Repeated.into_response()),
-            NonceState::Wrong => return Err(Failure::Outdated.into_response()),
+            NonceState::Used => return Err(PageFailure::Repeated.into_response()),
+            NonceState::Wrong => return Err(PageFailure::Outdated.into_response()),
         }
         request = Request::from_parts(parts, axum::body::Body::empty());
         request.extensions_mut().insert(session);

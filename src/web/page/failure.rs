@@ -9,15 +9,16 @@ use maud::html;
 use super::{layout::plain_page, text::shown};
 use crate::{
     app::{BadInput, NotFound},
+    http_guard::RequestRefusal,
     store::StoreError,
 };
 
 /// The answer of a route.
-pub(in crate::web) type Answer = Result<Response, Failure>;
+pub(in crate::web) type PageAnswer = Result<Response, PageFailure>;
 
 /// Why there is no page.
 #[derive(Debug)]
-pub(in crate::web) enum Failure {
+pub(in crate::web) enum PageFailure {
     /// The browser has no session.
     SignedOut,
     /// A sign-in code was used before or is too old.
@@ -26,25 +27,27 @@ pub(in crate::web) enum Failure {
     Outdated,
     /// A button was pressed twice. The first time counted.
     Repeated,
+    /// The request names another server, or another page sent it.
+    Foreign(RequestRefusal),
     /// A change was not sent as a form, or is too large.
     NotAForm,
     /// What a use case answered.
     Refused(anyhow::Error),
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for PageFailure {
     fn from(error: anyhow::Error) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for PageFailure {
     fn from(error: std::io::Error) -> Self {
         Self::Refused(error.into())
     }
 }
 
-impl Failure {
+impl PageFailure {
     /// Returns the status and, for a person, what happened and what to do.
     fn describe(&self) -> (StatusCode, &'static str, String) {
         match self {
@@ -68,6 +71,18 @@ impl Failure {
                 StatusCode::FORBIDDEN,
                 "Once was enough",
                 "This button was used before, and counts once. Load the page again to see what came of it.".into(),
+            ),
+            Self::Foreign(RequestRefusal::Host) => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "Not under this address",
+                "Open the page under the address that `adjutant web` prints. Behind a proxy, its name belongs into allowed_hosts of [web] in adjutant.toml."
+                    .into(),
+            ),
+            Self::Foreign(RequestRefusal::Origin | RequestRefusal::Token) => (
+                StatusCode::FORBIDDEN,
+                "Another page asked for this",
+                "Nothing was shown to it and nothing was changed. If you followed a link, copy its address into the address bar yourself."
+                    .into(),
             ),
             Self::NotAForm => {
                 (StatusCode::BAD_REQUEST, "Nothing was changed", "The form could not be read, or it is too large.".into())
@@ -93,13 +108,13 @@ fn describe_error(error: &anyhow::Error) -> (StatusCode, &'static str, String) {
     (StatusCode::INTERNAL_SERVER_ERROR, "That did not work", told.into())
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageFailure {
     fn into_response(self) -> Response {
         let (status, title, told) = self.describe();
         let body = html! {
             h1 { (title) }
             p { (shown(&told)) }
-            @if !matches!(self, Self::SignedOut | Self::UsedCode) {
+            @if !matches!(self, Self::SignedOut | Self::UsedCode | Self::Foreign(_)) {
                 p { a.button href="/" { "To the first page" } }
             }
         };

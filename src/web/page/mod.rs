@@ -9,9 +9,9 @@ mod text;
 mod visit;
 
 pub(super) use self::{
-    failure::{Answer, Failure},
-    note::{Note, Notes},
+    failure::{PageAnswer, PageFailure},
+    note::{Notes, PageNote},
     pager::pager,
     text::{direction, shown, shown_lines, shown_short},
-    visit::{Change, Visit, encode, see_other},
+    visit::{PageChange, Visit, encode, see_other},
 };

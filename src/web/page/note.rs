@@ -7,14 +7,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::{http_guard::random_bytes, model::ids::hex, web::guard::Session};
+use crate::{http_guard::random_bytes, model::ids::hex, web::guard::PageSession};
 
 /// How many notes are kept. They are shown right after the change, so few are enough.
 const MOST_NOTES: usize = 256;
 
 /// What a change did.
 #[derive(Debug, Clone)]
-pub(in crate::web) struct Note {
+pub(in crate::web) struct PageNote {
     pub(in crate::web) text: String,
     /// Whether the change was refused.
     pub(in crate::web) is_refusal: bool,
@@ -22,7 +22,7 @@ pub(in crate::web) struct Note {
     pub(in crate::web) undo: Option<(String, String)>,
 }
 
-impl Note {
+impl PageNote {
     pub(in crate::web) fn done(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_refusal: false, undo: None }
     }
@@ -40,11 +40,11 @@ impl Note {
 
 /// The newest notes, each for the session that made the change.
 #[derive(Default)]
-pub(in crate::web) struct Notes(Mutex<VecDeque<(String, Session, Note)>>);
+pub(in crate::web) struct Notes(Mutex<VecDeque<(String, PageSession, PageNote)>>);
 
 impl Notes {
     /// Keeps a note. Returns the name under which its page asks for it.
-    pub(super) fn keep(&self, session: &Session, note: Note) -> io::Result<String> {
+    pub(super) fn keep(&self, session: &PageSession, note: PageNote) -> io::Result<String> {
         let name = hex(&random_bytes::<8>()?);
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push_back((name.clone(), session.clone(), note));
@@ -55,7 +55,7 @@ impl Notes {
     }
 
     /// Returns the note of this name, if it is of this session.
-    pub(super) fn find(&self, session: &Session, name: &str) -> Option<Note> {
+    pub(super) fn find(&self, session: &PageSession, name: &str) -> Option<PageNote> {
         let notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.iter().find(|(known, of, _)| known == name && of == session).map(|(_, _, note)| note.clone())
     }

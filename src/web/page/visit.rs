@@ -10,14 +10,14 @@ use axum::{
 use maud::{Markup, html};
 
 use super::{
-    Answer, Failure, Note,
+    PageAnswer, PageFailure, PageNote,
     layout::{Frame, full_page},
 };
 use crate::{
     app::{App, BadInput},
     web::{
         area::Area,
-        guard::{ChangeForm, Session},
+        guard::{ChangeForm, PageSession},
         server::WebState,
     },
 };
@@ -25,17 +25,17 @@ use crate::{
 /// A request that the guard let through.
 pub(in crate::web) struct Visit {
     state: WebState,
-    session: Session,
+    session: PageSession,
     path: String,
     query: Vec<(String, String)>,
 }
 
 impl FromRequestParts<WebState> for Visit {
-    type Rejection = Failure;
+    type Rejection = PageFailure;
 
-    async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, PageFailure> {
         // The guard puts the session there; without it the route is not reachable.
-        let session = parts.extensions.get::<Session>().cloned().ok_or(Failure::SignedOut)?;
+        let session = parts.extensions.get::<PageSession>().cloned().ok_or(PageFailure::SignedOut)?;
         let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
         let query = query.map(|Query(pairs)| pairs).unwrap_or_default();
         Ok(Self { state: state.clone(), session, path: parts.uri.path().to_owned(), query })
@@ -54,7 +54,7 @@ impl Visit {
     }
 
     /// Returns the session of the browser.
-    pub(in crate::web) fn session(&self) -> &Session {
+    pub(in crate::web) fn session(&self) -> &PageSession {
         &self.session
     }
 
@@ -96,14 +96,14 @@ impl Visit {
 
     /// Returns a part of the query as a value; none when it is not there or empty. A text that is no such value is the
     /// fault of whoever typed the address.
-    pub(in crate::web) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Failure> {
+    pub(in crate::web) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, PageFailure> {
         let text = Some(self.query(name)).filter(|text| !text.is_empty());
         let parsed = text.map(str::parse).transpose();
-        parsed.map_err(|error: T::Err| Failure::Refused(BadInput(format!("{name}: {error}")).into()))
+        parsed.map_err(|error: T::Err| PageFailure::Refused(BadInput(format!("{name}: {error}")).into()))
     }
 
     /// Returns a page of an area, inside the layout.
-    pub(in crate::web) async fn page(&self, area: Area, title: &str, body: &Markup) -> Answer {
+    pub(in crate::web) async fn page(&self, area: Area, title: &str, body: &Markup) -> PageAnswer {
         self.page_noting(area, title, body, None).await
     }
 
@@ -113,8 +113,8 @@ impl Visit {
         area: Area,
         title: &str,
         body: &Markup,
-        note: Option<Note>,
-    ) -> Answer {
+        note: Option<PageNote>,
+    ) -> PageAnswer {
         let note = note.or_else(|| self.state.notes.find(&self.session, self.query("note")));
         let note = note.map(|note| self.note(&note)).transpose()?;
         let sign_out = self.form("/sign-out", "", &html! { button.link type="submit" { "Sign out" } })?;
@@ -131,7 +131,7 @@ impl Visit {
 
     /// Returns a form that makes one change: the path it is sent to, the digest of what the person is shown, and its
     /// fields and buttons. It carries the proofs that the guard asks for.
-    pub(in crate::web) fn form(&self, path: &str, seen: &str, fields: &Markup) -> Result<Markup, Failure> {
+    pub(in crate::web) fn form(&self, path: &str, seen: &str, fields: &Markup) -> Result<Markup, PageFailure> {
         let proofs = self.proofs(path, seen)?;
         Ok(html! {
             form method="post" action=(path) {
@@ -142,7 +142,7 @@ impl Visit {
     }
 
     /// Returns the hidden fields of a form that makes this change.
-    pub(in crate::web) fn proofs(&self, path: &str, seen: &str) -> Result<Markup, Failure> {
+    pub(in crate::web) fn proofs(&self, path: &str, seen: &str) -> Result<Markup, PageFailure> {
         let keys = &self.state.keys;
         let nonce = keys.nonce(&self.session, path, seen, self.app().clock.now())?;
         Ok(html! {
@@ -153,7 +153,7 @@ impl Visit {
     }
 
     /// Returns the answer to a change: the browser loads the page at `path`, which shows the note.
-    pub(in crate::web) fn redirect(&self, path: &str, note: Note) -> Answer {
+    pub(in crate::web) fn redirect(&self, path: &str, note: PageNote) -> PageAnswer {
         let name = self.state.notes.keep(&self.session, note)?;
         let joint = if path.contains('?') { '&' } else { '?' };
         Ok((StatusCode::SEE_OTHER, [(header::LOCATION, format!("{path}{joint}note={name}"))]).into_response())
@@ -161,15 +161,15 @@ impl Visit {
 
     /// Returns the answer to a change that a use case may have refused: the page at `path` with what was done, or with
     /// the reason of the refusal. Failures that are no refusals become a page of their own.
-    pub(in crate::web) fn redirect_after(&self, path: &str, outcome: anyhow::Result<Note>) -> Answer {
+    pub(in crate::web) fn redirect_after(&self, path: &str, outcome: anyhow::Result<PageNote>) -> PageAnswer {
         match outcome {
             Ok(note) => self.redirect(path, note),
-            Err(error) if is_refusal(&error) => self.redirect(path, Note::refused(format!("{error:#}"))),
+            Err(error) if is_refusal(&error) => self.redirect(path, PageNote::refused(format!("{error:#}"))),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn note(&self, note: &Note) -> Result<Markup, Failure> {
+    fn note(&self, note: &PageNote) -> Result<Markup, PageFailure> {
         let undo = match &note.undo {
             Some((path, seen)) => {
                 self.form(path, seen, &html! { button type="submit" accesskey="u" data-key="u" { "Undo" } })?
@@ -198,16 +198,16 @@ fn is_refusal(error: &anyhow::Error) -> bool {
 }
 
 /// A change whose proofs were checked: the visit and the fields of its form.
-pub(in crate::web) struct Change {
+pub(in crate::web) struct PageChange {
     pub(in crate::web) visit: Visit,
     pub(in crate::web) form: ChangeForm,
 }
 
-impl FromRequestParts<WebState> for Change {
-    type Rejection = Failure;
+impl FromRequestParts<WebState> for PageChange {
+    type Rejection = PageFailure;
 
-    async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, Failure> {
-        let form = parts.extensions.get::<ChangeForm>().cloned().ok_or(Failure::NotAForm)?;
+    async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, PageFailure> {
+        let form = parts.extensions.get::<ChangeForm>().cloned().ok_or(PageFailure::NotAForm)?;
         Ok(Self { visit: Visit::from_request_parts(parts, state).await?, form })
     }
 }

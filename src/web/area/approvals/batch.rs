@@ -12,7 +12,7 @@ use crate::{
     model::{DecisionKind, ids::sha256_hex},
     web::{
         area::Area,
-        page::{Answer, Change, Failure, Note, Visit, direction, shown_short},
+        page::{PageAnswer, PageChange, PageFailure, PageNote, Visit, direction, shown_short},
     },
     wording::item::headline,
 };
@@ -21,7 +21,7 @@ use crate::{
 const MOST_ITEMS: usize = 25;
 
 /// Shows the selected items in full.
-pub(super) async fn preview(visit: Visit) -> Answer {
+pub(super) async fn preview(visit: Visit) -> PageAnswer {
     let mut details = Vec::new();
     for number in visit.query_all("item").take(MOST_ITEMS) {
         details.push(visit.app().approvals().detail(number).await?);
@@ -68,10 +68,10 @@ fn digest_of<T: AsRef<str>>(names: &[T]) -> String {
 }
 
 /// Approves every item of the batch that is still what was shown, and names the others.
-pub(super) async fn approve(change: Change) -> Answer {
+pub(super) async fn approve(change: PageChange) -> PageAnswer {
     let names: Vec<&str> = change.form.get_all("item").collect();
     if digest_of(&names) != change.form.seen() {
-        return Err(Failure::Outdated);
+        return Err(PageFailure::Outdated);
     }
     let approvals = change.visit.app().approvals();
     let mut approved = Vec::new();
@@ -92,7 +92,7 @@ pub(super) async fn approve(change: Change) -> Answer {
     } else {
         format!("{} approved. Not approved: {}.", approved.len(), refused.join("; "))
     };
-    let note = if refused.is_empty() { Note::done(told) } else { Note::refused(told) };
+    let note = if refused.is_empty() { PageNote::done(told) } else { PageNote::refused(told) };
     let note = if approved.is_empty() { note } else { note.with_undo("/approvals/undo", &approved.join(",")) };
     change.visit.redirect("/approvals", note)
 }

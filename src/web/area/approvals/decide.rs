@@ -8,7 +8,7 @@ use crate::{
     app::{BadInput, DecisionInput, ItemDetail},
     model::{DecisionChannel, DecisionKind, OutboxState},
     store::StoreError,
-    web::page::{Answer, Change, Failure, Note, Visit},
+    web::page::{PageAnswer, PageChange, PageFailure, PageNote, Visit},
     wording::{
         description::{describe_effect, format_date_time},
         item::headline,
@@ -16,21 +16,23 @@ use crate::{
 };
 
 /// Approves the bytes that were shown. If they have changed since, the item is shown again and nothing is approved.
-pub(super) async fn approve(Path(item): Path<String>, change: Change) -> Answer {
+pub(super) async fn approve(Path(item): Path<String>, change: PageChange) -> PageAnswer {
     answer_with(&change, &item, DecisionKind::Approve, "").await
 }
 
 /// Takes any other decision: reject, retry, skip, cancel, sent.
-pub(super) async fn answer(Path(item): Path<String>, change: Change) -> Answer {
+pub(super) async fn answer(Path(item): Path<String>, change: PageChange) -> PageAnswer {
     let verdict = match change.form.get("verdict").parse::<DecisionKind>() {
         Ok(verdict) if !matches!(verdict, DecisionKind::Approve | DecisionKind::Respond) => verdict,
-        _ => return Err(Failure::from(anyhow::Error::from(BadInput("this decision has a form of its own".into())))),
+        _ => {
+            return Err(PageFailure::from(anyhow::Error::from(BadInput("this decision has a form of its own".into()))));
+        }
     };
     answer_with(&change, &item, verdict, change.form.get("reason")).await
 }
 
 /// Decides, and goes on to the next item; after a refusal the same item is shown again.
-async fn answer_with(change: &Change, item: &str, verdict: DecisionKind, reason: &str) -> Answer {
+async fn answer_with(change: &PageChange, item: &str, verdict: DecisionKind, reason: &str) -> PageAnswer {
     let again = format!("/approvals/{item}");
     let detail = match ensure_seen(change, item).await {
         Ok(detail) => detail,
@@ -44,7 +46,7 @@ async fn answer_with(change: &Change, item: &str, verdict: DecisionKind, reason:
 }
 
 /// Returns the item if it is still what the form was shown for.
-pub(super) async fn ensure_seen(change: &Change, item: &str) -> anyhow::Result<ItemDetail> {
+pub(super) async fn ensure_seen(change: &PageChange, item: &str) -> anyhow::Result<ItemDetail> {
     let detail = change.visit.app().approvals().detail(item).await?;
     if seen_digest(&detail) == change.form.seen() {
         return Ok(detail);
@@ -70,12 +72,12 @@ async fn decide(
     verdict: DecisionKind,
     reason: &str,
     seen: &str,
-) -> anyhow::Result<Note> {
+) -> anyhow::Result<PageNote> {
     let approvals = visit.app().approvals();
     let id = detail.item.item_id;
     approvals.decide(id, said_on_page(verdict, reason, seen)).await?;
     let after = approvals.detail(&id.to_string()).await?;
-    let note = Note::done(describe_decision(visit, &after, verdict));
+    let note = PageNote::done(describe_decision(visit, &after, verdict));
     let is_held = after.action.as_ref().is_some_and(|row| row.state == OutboxState::Held);
     Ok(if is_held { note.with_undo("/approvals/undo", &after.item.number.to_string()) } else { note })
 }
@@ -96,7 +98,7 @@ fn describe_decision(visit: &Visit, detail: &ItemDetail, verdict: DecisionKind) 
 }
 
 /// Hides an item until a time.
-pub(super) async fn snooze(Path(item): Path<String>, change: Change) -> Answer {
+pub(super) async fn snooze(Path(item): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let detail = ensure_seen(&change, &item).await?;
         let chosen = change.form.get("until");
@@ -106,7 +108,7 @@ pub(super) async fn snooze(Path(item): Path<String>, change: Change) -> Answer {
         let neighbours = Neighbours::find(&change.visit, detail.item.item_id).await?;
         app.approvals().snooze(detail.item.item_id, Some(until)).await?;
         let until = format_date_time(until, app.config.me.time_zone);
-        anyhow::Ok((neighbours.onward(), Note::done(format!("Hidden until {until}: {}.", headline(&detail)))))
+        anyhow::Ok((neighbours.onward(), PageNote::done(format!("Hidden until {until}: {}.", headline(&detail)))))
     };
     match outcome.await {
         Ok((onward, note)) => change.visit.redirect(&onward, note),
@@ -115,13 +117,13 @@ pub(super) async fn snooze(Path(item): Path<String>, change: Change) -> Answer {
 }
 
 /// Returns the form that takes back the approval of these items.
-pub(super) fn undo_form(visit: &Visit, numbers: &[i64]) -> Result<Markup, Failure> {
+pub(super) fn undo_form(visit: &Visit, numbers: &[i64]) -> Result<Markup, PageFailure> {
     let seen: Vec<String> = numbers.iter().map(i64::to_string).collect();
     visit.form("/approvals/undo", &seen.join(","), &html! { button type="submit" data-key="u" { "Undo" } })
 }
 
 /// Takes back approvals during their grace. Which ones is in the digest of the form, for which its nonce vouches.
-pub(super) async fn undo(change: Change) -> Answer {
+pub(super) async fn undo(change: PageChange) -> PageAnswer {
     let approvals = change.visit.app().approvals();
     let mut back = "/approvals".to_owned();
     let mut taken_back = 0_usize;
@@ -138,11 +140,11 @@ pub(super) async fn undo(change: Change) -> Answer {
     }
     match refused {
         None if taken_back == 1 => {
-            change.visit.redirect(&back, Note::done("Taken back: nothing was sent, and it waits for you again."))
+            change.visit.redirect(&back, PageNote::done("Taken back: nothing was sent, and it waits for you again."))
         }
         None => {
             let text = format!("{taken_back} taken back: nothing was sent, and they wait for you again.");
-            change.visit.redirect("/approvals", Note::done(text))
+            change.visit.redirect("/approvals", PageNote::done(text))
         }
         Some(error) => change.visit.redirect_after("/approvals", Err(error)),
     }

@@ -6,11 +6,11 @@ use super::item::{message_of, seen_digest};
 use crate::{
     app::{ItemDetail, is_approvable},
     model::{DecisionKind, ItemKind, ItemState, OutboxState, action::ComposedMessage},
-    web::page::{Failure, Visit, direction},
+    web::page::{PageFailure, Visit, direction},
 };
 
 /// What a person wrote into a form that was refused.
-pub(super) enum Draft {
+pub(super) enum RefusedDraft {
     /// Another wording of the message.
     Message { subject: String, text: String },
     /// What to do instead.
@@ -18,7 +18,11 @@ pub(super) enum Draft {
 }
 
 /// Returns the forms that fit the item.
-pub(super) fn decision_forms(visit: &Visit, detail: &ItemDetail, draft: Option<&Draft>) -> Result<Markup, Failure> {
+pub(super) fn decision_forms(
+    visit: &Visit,
+    detail: &ItemDetail,
+    draft: Option<&RefusedDraft>,
+) -> Result<Markup, PageFailure> {
     let item = &detail.item;
     if item.state != ItemState::Open {
         return Ok(html! {});
@@ -50,17 +54,17 @@ struct Forms<'a> {
 }
 
 impl Forms<'_> {
-    fn form(&self, act: &str, fields: &Markup) -> Result<Markup, Failure> {
+    fn form(&self, act: &str, fields: &Markup) -> Result<Markup, PageFailure> {
         self.visit.form(&format!("/approvals/{}/{act}", self.detail.item.number), &self.seen, fields)
     }
 
-    fn approve(&self) -> Result<Markup, Failure> {
+    fn approve(&self) -> Result<Markup, PageFailure> {
         self.form("approve", &html! { button.primary type="submit" data-key="a" { "Approve" } })
     }
 
-    fn edit(&self, message: &ComposedMessage, draft: Option<&Draft>) -> Result<Markup, Failure> {
+    fn edit(&self, message: &ComposedMessage, draft: Option<&RefusedDraft>) -> Result<Markup, PageFailure> {
         let (subject, text, is_open) = match draft {
-            Some(Draft::Message { subject, text }) => (subject, text, true),
+            Some(RefusedDraft::Message { subject, text }) => (subject, text, true),
             _ => (&message.subject, &message.body, false),
         };
         let rows = text.lines().count().clamp(8, 24);
@@ -82,7 +86,7 @@ impl Forms<'_> {
     }
 
     /// Returns the form of a decision with a reason.
-    fn verdict(&self, key: &str, kind: DecisionKind, name: &str, question: &str) -> Result<Markup, Failure> {
+    fn verdict(&self, key: &str, kind: DecisionKind, name: &str, question: &str) -> Result<Markup, PageFailure> {
         let fields = html! {
             input type="hidden" name="verdict" value=(kind.as_str());
             label { span { (question) } input type="text" name="reason" autocomplete="off" dir="auto" maxlength="500"; }
@@ -97,9 +101,9 @@ impl Forms<'_> {
     }
 
     /// Returns the form that says what to do instead. It only asks; what was understood is shown next.
-    fn respond(&self, draft: Option<&Draft>) -> Markup {
+    fn respond(&self, draft: Option<&RefusedDraft>) -> Markup {
         let words = match draft {
-            Some(Draft::Response(words)) => words.as_str(),
+            Some(RefusedDraft::Response(words)) => words.as_str(),
             _ => "",
         };
         html! {
@@ -116,7 +120,7 @@ impl Forms<'_> {
         }
     }
 
-    fn failed_step(&self) -> Result<Markup, Failure> {
+    fn failed_step(&self) -> Result<Markup, PageFailure> {
         let is_in_doubt = self.detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
         let at_once = |key: &str, kind: DecisionKind, name: &str| {
             let fields = html! {
@@ -132,7 +136,7 @@ impl Forms<'_> {
         })
     }
 
-    fn snooze(&self) -> Result<Markup, Failure> {
+    fn snooze(&self) -> Result<Markup, PageFailure> {
         let choices = [("2h", "For two hours"), ("1d", "For a day"), ("1w", "For a week")];
         let fields = html! {
             label { span { "Until" } input type="text" name="typed" placeholder="2h, 3d, tomorrow 9am" autocomplete="off"; }

@@ -2,14 +2,14 @@
 
 use axum::extract::Path;
 
-use super::{decide::ensure_seen, decisions::Draft, item::show_refused};
+use super::{decide::ensure_seen, decisions::RefusedDraft, item::show_refused};
 use crate::{
     app::BadInput,
-    web::page::{Answer, Change, Note},
+    web::page::{PageAnswer, PageChange, PageNote},
 };
 
 /// Replaces subject and text of the message that was shown.
-pub(super) async fn edit(Path(item): Path<String>, change: Change) -> Answer {
+pub(super) async fn edit(Path(item): Path<String>, change: PageChange) -> PageAnswer {
     // A browser sends line breaks of forms as CR LF.
     let (subject, text) = (change.form.get("subject").to_owned(), change.form.get("text").replace("\r\n", "\n"));
     let approvals = change.visit.app().approvals();
@@ -23,13 +23,13 @@ pub(super) async fn edit(Path(item): Path<String>, change: Change) -> Answer {
     };
     match edited.await {
         Ok(new) => {
-            let note = Note::done("Changed: this is what would be sent now. Nothing is approved yet.");
+            let note = PageNote::done("Changed: this is what would be sent now. Nothing is approved yet.");
             change.visit.redirect(&format!("/approvals/{}", new.item.number), note)
         }
         // What was written must not be lost with the refusal.
         Err(error) => {
             let detail = approvals.detail(&item).await?;
-            show_refused(&change.visit, &detail, Draft::Message { subject, text }, &format!("{error:#}")).await
+            show_refused(&change.visit, &detail, RefusedDraft::Message { subject, text }, &format!("{error:#}")).await
         }
     }
 }

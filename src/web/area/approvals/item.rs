@@ -3,13 +3,13 @@
 use axum::{extract::Path, response::IntoResponse as _};
 use maud::{Markup, html};
 
-use super::decisions::{Draft, decision_forms};
+use super::decisions::{RefusedDraft, decision_forms};
 use crate::{
     app::ItemDetail,
     model::{ItemId, ItemState, action::ComposedMessage, ids::sha256_hex},
     web::{
         area::Area,
-        page::{Answer, Failure, Note, Visit, direction, shown, shown_lines, shown_short},
+        page::{PageAnswer, PageFailure, PageNote, Visit, direction, shown, shown_lines, shown_short},
     },
     wording::{
         description::{describe_age, format_timestamp},
@@ -19,18 +19,18 @@ use crate::{
 };
 
 /// Shows one item.
-pub(super) async fn show(visit: Visit, Path(item): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(item): Path<String>) -> PageAnswer {
     let detail = visit.app().approvals().detail(&item).await?;
     show_detail(&visit, &detail, None).await
 }
 
 /// Shows an item again after a change that was refused, with what the person had written.
-pub(super) async fn show_refused(visit: &Visit, detail: &ItemDetail, draft: Draft, why: &str) -> Answer {
-    let page = show_detail(visit, detail, Some((draft, Note::refused(why)))).await?;
+pub(super) async fn show_refused(visit: &Visit, detail: &ItemDetail, draft: RefusedDraft, why: &str) -> PageAnswer {
+    let page = show_detail(visit, detail, Some((draft, PageNote::refused(why)))).await?;
     Ok((axum::http::StatusCode::CONFLICT, page).into_response())
 }
 
-async fn show_detail(visit: &Visit, detail: &ItemDetail, refused: Option<(Draft, Note)>) -> Answer {
+async fn show_detail(visit: &Visit, detail: &ItemDetail, refused: Option<(RefusedDraft, PageNote)>) -> PageAnswer {
     let (item, now) = (&detail.item, visit.app().clock.now());
     let message = message_of(detail);
     let title = describe_kind(detail);
@@ -136,7 +136,7 @@ impl Neighbours {
     }
 }
 
-async fn neighbour_links(visit: &Visit, item_id: ItemId) -> Result<Markup, Failure> {
+async fn neighbour_links(visit: &Visit, item_id: ItemId) -> Result<Markup, PageFailure> {
     let neighbours = Neighbours::find(visit, item_id).await?;
     Ok(html! {
         nav.neighbours aria-label="Other items" {

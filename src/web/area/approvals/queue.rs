@@ -8,7 +8,7 @@ use crate::{
     model::{ItemKind, ItemRow, Priority},
     web::{
         area::Area,
-        page::{Answer, Failure, Visit, pager, shown_short},
+        page::{PageAnswer, PageFailure, Visit, pager, shown_short},
     },
     wording::{
         description::{describe_age, describe_effect},
@@ -38,7 +38,7 @@ impl QueueFilter<'_> {
 }
 
 /// Shows the queue.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let approvals = visit.app().approvals();
     let items = approvals.list().await?;
     let filter = QueueFilter { kind: visit.query("kind"), sender: visit.query("sender") };
@@ -108,7 +108,7 @@ fn line(visit: &Visit, detail: &ItemDetail) -> Markup {
 }
 
 /// Returns the approvals whose effect has not begun.
-async fn in_grace(visit: &Visit) -> Result<Markup, Failure> {
+async fn in_grace(visit: &Visit) -> Result<Markup, PageFailure> {
     let approvals = visit.app().approvals();
     let zone = visit.app().config.me.time_zone;
     let mut lines = Vec::new();

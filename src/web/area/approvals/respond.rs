@@ -5,7 +5,7 @@ use maud::html;
 
 use super::{
     decide::said_on_page,
-    decisions::Draft,
+    decisions::RefusedDraft,
     item::{seen_digest, show_refused, whole_action},
 };
 use crate::{
@@ -14,13 +14,13 @@ use crate::{
     store::StoreError,
     web::{
         area::Area,
-        page::{Answer, Change, Note, Visit, direction, shown, shown_lines},
+        page::{PageAnswer, PageChange, PageNote, Visit, direction, shown, shown_lines},
     },
     wording::item::describe_kind,
 };
 
 /// Shows what the words of the person would do. Nothing is done yet.
-pub(super) async fn preview(visit: Visit, Path(item): Path<String>) -> Answer {
+pub(super) async fn preview(visit: Visit, Path(item): Path<String>) -> PageAnswer {
     let words = visit.query("words").trim().to_owned();
     let approvals = visit.app().approvals();
     let detail = approvals.detail(&item).await?;
@@ -28,9 +28,9 @@ pub(super) async fn preview(visit: Visit, Path(item): Path<String>) -> Answer {
         Ok(Some(planned)) => planned,
         Ok(None) => {
             let why = "This is not understood, and nothing was changed. Say a time, a place, a recipient, “tell her …”, “decline”, “later”, “shorter” or “send nothing”; or edit the text yourself.";
-            return show_refused(&visit, &detail, Draft::Response(words), why).await;
+            return show_refused(&visit, &detail, RefusedDraft::Response(words), why).await;
         }
-        Err(error) => return show_refused(&visit, &detail, Draft::Response(words), &format!("{error:#}")).await,
+        Err(error) => return show_refused(&visit, &detail, RefusedDraft::Response(words), &format!("{error:#}")).await,
     };
     let path = format!("/approvals/{}/respond", detail.item.number);
     let fields = html! {
@@ -63,7 +63,7 @@ fn seen_plan(detail: &ItemDetail, planned: &PlannedResponse) -> String {
 }
 
 /// Does what was shown to be understood.
-pub(super) async fn carry_out(Path(item): Path<String>, change: Change) -> Answer {
+pub(super) async fn carry_out(Path(item): Path<String>, change: PageChange) -> PageAnswer {
     let approvals = change.visit.app().approvals();
     let words = change.form.get("words");
     let outcome = async {
@@ -81,13 +81,13 @@ pub(super) async fn carry_out(Path(item): Path<String>, change: Change) -> Answe
     };
     match outcome.await {
         Ok((now, _, true)) => {
-            let note = Note::done("Changed: this is what would be sent now. Nothing is approved yet.");
+            let note = PageNote::done("Changed: this is what would be sent now. Nothing is approved yet.");
             change.visit.redirect(&format!("/approvals/{}", now.item.number), note)
         }
         Ok((_, true, false)) => change
             .visit
-            .redirect("/approvals", Note::done("Passed on; its next attempt is shown as soon as it is ready.")),
-        Ok(_) => change.visit.redirect("/approvals", Note::done("Done as you said.")),
+            .redirect("/approvals", PageNote::done("Passed on; its next attempt is shown as soon as it is ready.")),
+        Ok(_) => change.visit.redirect("/approvals", PageNote::done("Done as you said.")),
         Err(error) => change.visit.redirect_after(&format!("/approvals/{item}"), Err(error)),
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     model::ChatProfile,
     web::{
         area::Area,
-        page::{Answer, Change, Failure, Visit, see_other},
+        page::{PageAnswer, PageChange, PageFailure, Visit, see_other},
     },
 };
 
@@ -19,7 +19,7 @@ const SHOWN: usize = 60;
 const MOST_SHOWN: usize = 2_000;
 
 /// Shows a conversation. One in which nothing was said yet can be begun here.
-pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> PageAnswer {
     let shown = visit.query("shown").parse().unwrap_or(SHOWN).clamp(1, MOST_SHOWN);
     let found = visit.app().conversations().find(&name, shown + 1).await?;
     let (profile, mut messages) =
@@ -42,7 +42,7 @@ pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
 }
 
 /// Returns the field for the next message, with the profile from that message on.
-pub(super) fn message_form(visit: &Visit, conversation: &str, profile: ChatProfile) -> Result<Markup, Failure> {
+pub(super) fn message_form(visit: &Visit, conversation: &str, profile: ChatProfile) -> Result<Markup, PageFailure> {
     let option = |of: ChatProfile, name: &str| html! { option value=(of) selected[of == profile] { (name) } };
     let fields = html! {
         div.say {
@@ -64,7 +64,7 @@ pub(super) fn message_form(visit: &Visit, conversation: &str, profile: ChatProfi
 }
 
 /// Says something and shows the conversation with the reply.
-pub(super) async fn say(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn say(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     let input = ChatInput {
         text: change.form.get("text").to_owned(),
         conversation_id: Some(name.clone()),

@@ -8,7 +8,7 @@ use crate::{
     model::ChatProfile,
     web::{
         area::Area,
-        page::{Answer, Visit, shown_short},
+        page::{PageAnswer, Visit, shown_short},
     },
     wording::description::format_timestamp,
 };
@@ -17,7 +17,7 @@ use crate::{
 const PER_PAGE: usize = 30;
 
 /// Shows the conversations.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let skipped: usize = visit.query("after").parse().unwrap_or_default();
     let listed = visit.app().conversations().list(skipped, PER_PAGE + 1).await?;
     let new = new_conversation_id()?;

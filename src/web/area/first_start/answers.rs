@@ -7,12 +7,12 @@ use crate::{
     web::{
         area::Area,
         draft::AnswersDraft,
-        page::{Answer, Change, Failure, Visit, see_other, shown},
+        page::{PageAnswer, PageChange, PageFailure, Visit, see_other, shown},
     },
 };
 
 /// Shows the questions, with the answers as they stand or as they were typed.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let start = FirstStart::at(visit.app().home.clone());
     let (answers, problem) = match visit.query("draft") {
         "" => (start.current_answers(&visit.app().config), None),
@@ -102,7 +102,7 @@ fn files_with_mail(files: &[&FoundMailbox]) -> Markup {
 }
 
 /// Checks the answers and leads to what they would do, or back to the questions with what is wrong.
-pub(super) async fn check(change: Change) -> Answer {
+pub(super) async fn check(change: PageChange) -> PageAnswer {
     let form = &change.form;
     let chosen = Some(form.get("found")).filter(|path| !path.is_empty()).unwrap_or_else(|| form.get("mailbox"));
     let answers = FirstAnswers {
@@ -117,6 +117,6 @@ pub(super) async fn check(change: Change) -> Answer {
     let outcome = start.check(&answers).map_err(|error| format!("{error:#}"));
     let is_good = outcome.is_ok();
     let drafts = &change.visit.state().drafts.answers;
-    let name = drafts.keep(change.visit.session(), AnswersDraft { answers, outcome }).map_err(Failure::from)?;
+    let name = drafts.keep(change.visit.session(), AnswersDraft { answers, outcome }).map_err(PageFailure::from)?;
     Ok(see_other(&if is_good { format!("/start/{name}") } else { format!("/start?draft={name}") }))
 }

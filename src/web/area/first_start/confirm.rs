@@ -8,7 +8,7 @@ use crate::{
     model::ids::sha256_hex,
     web::{
         area::{Area, rules::diff_block},
-        page::{Answer, Change, Failure, Note, Visit, shown, shown_short},
+        page::{PageAnswer, PageChange, PageFailure, PageNote, Visit, shown, shown_short},
     },
     wording::description::format_deadline,
 };
@@ -17,7 +17,7 @@ use crate::{
 const MOST_SHOWN: usize = 60;
 
 /// Returns the checked answers of a draft.
-fn checked(visit: &Visit, name: &str) -> Result<CheckedAnswers, Failure> {
+fn checked(visit: &Visit, name: &str) -> Result<CheckedAnswers, PageFailure> {
     let draft = visit.state().drafts.answers.find(visit.session(), name).map_err(anyhow::Error::from)?;
     draft.outcome.map_err(|problem| anyhow::Error::from(crate::app::BadInput(problem)).into())
 }
@@ -28,7 +28,7 @@ fn digest(answers: &CheckedAnswers) -> String {
 }
 
 /// Shows what the answers would do. Nothing is stored yet.
-pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> PageAnswer {
     let answers = checked(&visit, &name)?;
     let preview = visit.app().preview().read_answered(&answers).await;
     let button = html! { button.primary type="submit" { "Enter the answers" } };
@@ -93,10 +93,10 @@ fn preview_row(visit: &Visit, line: &PreviewLine) -> Markup {
 }
 
 /// Writes the configuration that was shown.
-pub(super) async fn write(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn write(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     let answers = checked(&change.visit, &name)?;
     if digest(&answers) != change.form.seen() {
-        return Err(Failure::Outdated);
+        return Err(PageFailure::Outdated);
     }
     let app = change.visit.app();
     let outcome = FirstStart::at(app.home.clone()).write(&answers);
@@ -104,7 +104,7 @@ pub(super) async fn write(Path(name): Path<String>, change: Change) -> Answer {
         Ok(()) => {
             drop(change.visit.state().drafts.answers.take(change.visit.session(), &name));
             app.worker().request_restart();
-            Ok(Note::done("Entered. Adjutant starts again with these answers; a new mailbox is only observed."))
+            Ok(PageNote::done("Entered. Adjutant starts again with these answers; a new mailbox is only observed."))
         }
         Err(error) => Err(error),
     };

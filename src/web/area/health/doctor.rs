@@ -5,13 +5,13 @@ use maud::html;
 use crate::{
     web::{
         area::Area,
-        page::{Answer, Visit, shown},
+        page::{PageAnswer, Visit, shown},
     },
     wording::description::localise_times,
 };
 
 /// Runs all checks and shows the findings.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let health = visit.app().health().check().await?;
     let zone = visit.app().config.me.time_zone;
     let body = html! {

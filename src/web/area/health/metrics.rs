@@ -11,14 +11,14 @@ use axum::{
 
 use crate::{
     app::{AccountStatus, Status},
-    web::{page::Failure, server::WebState},
+    web::{page::PageFailure, server::WebState},
 };
 
 /// The content type of the format, with its version.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Answers a monitor.
-pub(super) async fn answer(State(state): State<WebState>) -> Result<Response, Failure> {
+pub(super) async fn answer(State(state): State<WebState>) -> Result<Response, PageFailure> {
     let status = state.status.get(&state.app).await?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], write_metrics(&status)).into_response())
 }

@@ -8,13 +8,13 @@ use crate::{
     model::{AccountMode, MailState, MailboxKind},
     web::{
         area::Area,
-        page::{Answer, Failure, Visit, shown, shown_short},
+        page::{PageAnswer, PageFailure, Visit, shown, shown_short},
     },
     wording::description::{format_moment, format_timestamp},
 };
 
 /// Shows how the program is doing.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let status = visit.state().status.get(visit.app()).await?;
     let zone = visit.app().config.me.time_zone;
     let has_real_account = visit.app().config.accounts.iter().any(|account| !account.is_sample);
@@ -152,7 +152,7 @@ fn cost_facts(cost: &CostReport, zone: Tz) -> Markup {
     }
 }
 
-fn pause(visit: &Visit, is_paused: bool) -> Result<Markup, Failure> {
+fn pause(visit: &Visit, is_paused: bool) -> Result<Markup, PageFailure> {
     Ok(if is_paused {
         let button = html! { button.primary type="submit" { "Resume" } };
         html! {

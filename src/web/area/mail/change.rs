@@ -5,7 +5,7 @@ use axum::extract::Path;
 use crate::{
     app::{BadInput, parse_mail_id},
     model::{LedgerRow, MailId, ids::sha256_hex},
-    web::page::{Answer, Change, Note},
+    web::page::{PageAnswer, PageChange, PageNote},
 };
 
 /// Returns what stands for the outcome of a mail as it is shown.
@@ -16,7 +16,7 @@ pub(super) fn seen_outcome(row: &LedgerRow) -> String {
 }
 
 /// Returns the mail of a change. Refuses one of which something else has become after it was shown.
-async fn find_unchanged(change: &Change, mail: &str) -> anyhow::Result<MailId> {
+async fn find_unchanged(change: &PageChange, mail: &str) -> anyhow::Result<MailId> {
     let row = change.visit.app().mail().detail(parse_mail_id(mail)?).await?.row;
     if seen_outcome(&row) == change.form.seen() {
         return Ok(row.mail_id);
@@ -26,7 +26,7 @@ async fn find_unchanged(change: &Change, mail: &str) -> anyhow::Result<MailId> {
 }
 
 /// Says that the mail should not have opened a task.
-pub(super) async fn mark_not_a_task(Path(mail): Path<String>, change: Change) -> Answer {
+pub(super) async fn mark_not_a_task(Path(mail): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let id = find_unchanged(&change, &mail).await?;
         change.visit.app().mail().mark_not_a_task(id, "").await?;
@@ -37,7 +37,7 @@ pub(super) async fn mark_not_a_task(Path(mail): Path<String>, change: Change) ->
 }
 
 /// Says that the mail should have opened a task.
-pub(super) async fn make_task(Path(mail): Path<String>, change: Change) -> Answer {
+pub(super) async fn make_task(Path(mail): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let id = find_unchanged(&change, &mail).await?;
         change.visit.app().mail().make_task(id, "").await?;
@@ -48,18 +48,18 @@ pub(super) async fn make_task(Path(mail): Path<String>, change: Change) -> Answe
 }
 
 /// Has the mail moved to the archive.
-pub(super) async fn archive(Path(mail): Path<String>, change: Change) -> Answer {
+pub(super) async fn archive(Path(mail): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let id = find_unchanged(&change, &mail).await?;
         change.visit.app().mail().archive(id, "").await?;
-        Ok(Note::done("It is being archived."))
+        Ok(PageNote::done("It is being archived."))
     };
     let outcome = outcome.await;
     change.visit.redirect_after(&format!("/mail/{mail}"), outcome)
 }
 
 /// Says that the mail is what it says it is.
-pub(super) async fn mark_genuine(Path(mail): Path<String>, change: Change) -> Answer {
+pub(super) async fn mark_genuine(Path(mail): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let id = find_unchanged(&change, &mail).await?;
         change.visit.app().mail().mark_genuine(id, "").await?;
@@ -70,27 +70,27 @@ pub(super) async fn mark_genuine(Path(mail): Path<String>, change: Change) -> An
 }
 
 /// Opens no more tasks for mail of its sender.
-pub(super) async fn mute(Path(mail): Path<String>, change: Change) -> Answer {
+pub(super) async fn mute(Path(mail): Path<String>, change: PageChange) -> PageAnswer {
     set_muted(&change, &mail, true).await
 }
 
 /// Opens tasks for mail of its sender again.
-pub(super) async fn unmute(Path(mail): Path<String>, change: Change) -> Answer {
+pub(super) async fn unmute(Path(mail): Path<String>, change: PageChange) -> PageAnswer {
     set_muted(&change, &mail, false).await
 }
 
-async fn set_muted(change: &Change, mail: &str, is_muted: bool) -> Answer {
+async fn set_muted(change: &PageChange, mail: &str, is_muted: bool) -> PageAnswer {
     let outcome = async {
         let id = find_unchanged(change, mail).await?;
-        Ok(Note::done(change.visit.app().mail().set_sender_muted(id, is_muted).await?))
+        Ok(PageNote::done(change.visit.app().mail().set_sender_muted(id, is_muted).await?))
     };
     let outcome = outcome.await;
     change.visit.redirect_after(&format!("/mail/{mail}"), outcome)
 }
 
 /// Returns a note with what the correction of a mail teaches.
-async fn told_with_lesson(change: &Change, id: MailId, told: &str) -> anyhow::Result<Note> {
+async fn told_with_lesson(change: &PageChange, id: MailId, told: &str) -> anyhow::Result<PageNote> {
     let rules = change.visit.app().rules();
     let taught = rules.log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
-    Ok(Note::done(taught.map_or_else(|| told.to_owned(), |lesson| format!("{told} {lesson}"))))
+    Ok(PageNote::done(taught.map_or_else(|| told.to_owned(), |lesson| format!("{told} {lesson}"))))
 }

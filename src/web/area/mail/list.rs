@@ -8,7 +8,7 @@ use crate::{
     model::{AccountId, LedgerPageQuery, LedgerRow, MailId, MailState},
     web::{
         area::Area,
-        page::{Answer, Visit, direction, encode, shown_short},
+        page::{PageAnswer, Visit, direction, encode, shown_short},
     },
     wording::description::{format_timestamp, localise_times},
 };
@@ -31,7 +31,7 @@ pub(super) const fn outcome_words(state: MailState) -> &'static str {
 }
 
 /// Shows one page of the ledger.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let state = visit.parsed::<MailState>("state")?;
     let before = visit.parsed::<i64>("before")?.map(MailId);
     let account = Some(visit.query("account")).filter(|name| !name.is_empty()).map(AccountId::from);

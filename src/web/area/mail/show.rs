@@ -17,7 +17,7 @@ use crate::{
             runs::run_link,
             tasks::{audit_section, task_link},
         },
-        page::{Answer, Failure, Visit, direction, shown, shown_short},
+        page::{PageAnswer, PageFailure, Visit, direction, shown, shown_short},
     },
     wording::description::{describe_effect, format_timestamp, localise_times},
 };
@@ -26,7 +26,7 @@ use crate::{
 const MOST_RECORDS: usize = 50;
 
 /// Shows one mail.
-pub(super) async fn show(visit: Visit, Path(mail): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(mail): Path<String>) -> PageAnswer {
     let app = visit.app();
     let detail = app.mail().detail(parse_mail_id(&mail)?).await?;
     let mail_id = detail.row.mail_id;
@@ -79,7 +79,7 @@ fn outcome(visit: &Visit, detail: &MailDetail) -> Markup {
 }
 
 /// Returns the forms by which a person corrects what became of the mail.
-async fn corrections(visit: &Visit, detail: &MailDetail) -> Result<Markup, Failure> {
+async fn corrections(visit: &Visit, detail: &MailDetail) -> Result<Markup, PageFailure> {
     let row = &detail.row;
     let seen = seen_outcome(row);
     let form = |act: &str, label: &str| {

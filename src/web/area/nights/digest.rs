@@ -7,7 +7,7 @@ use crate::{
     model::TaskRow,
     web::{
         area::Area,
-        page::{Answer, Visit, shown_short},
+        page::{PageAnswer, Visit, shown_short},
     },
     wording::description::{format_deadline, format_timestamp},
 };
@@ -20,7 +20,7 @@ const MOST_HOURS: i64 = 31 * 24;
 const MOST_SHOWN: usize = 40;
 
 /// Shows the digest.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let hours = visit.query("hours").parse().unwrap_or(HOURS).clamp(1, MOST_HOURS);
     let digest = visit.app().nightly().build_digest(hours).await?;
     let zone = visit.app().config.me.time_zone;

@@ -13,7 +13,7 @@ use crate::{
     nightly::TestedEdit,
     web::{
         area::Area,
-        page::{Answer, Visit, shown, shown_short},
+        page::{PageAnswer, Visit, shown, shown_short},
     },
     wording::description::format_timestamp,
 };
@@ -22,7 +22,7 @@ use crate::{
 type EvidenceByNumber = HashMap<i64, EvidenceRow>;
 
 /// Shows a night.
-pub(super) async fn show(visit: Visit, Path(date): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(date): Path<String>) -> PageAnswer {
     let nightly = visit.app().nightly();
     let night = nightly.find(&date).await?;
     let night = night.ok_or_else(|| anyhow::Error::from(NotFound(format!("there was no night of {date}"))))?;

@@ -13,7 +13,7 @@ use crate::{
     rules::LearnedEntry,
     web::{
         area::Area,
-        page::{Answer, Visit, shown, shown_short},
+        page::{PageAnswer, Visit, shown, shown_short},
     },
     wording::description::format_timestamp,
 };
@@ -26,7 +26,7 @@ const PER_PAGE: usize = 30;
 const MOST_EVIDENCE: usize = 20;
 
 /// Shows what the nights brought.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let nightly = visit.app().nightly();
     let agreement = nightly.agreement(DAYS).await?;
     let entries = visit.app().rules().learned_entries().await?;

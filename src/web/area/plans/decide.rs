@@ -6,17 +6,17 @@ use super::progress::failure_digest;
 use crate::{
     app::NotFound,
     model::DecisionKind,
-    web::page::{Answer, Change, Note},
+    web::page::{PageAnswer, PageChange, PageNote},
 };
 
 /// Decides on the failure that was shown.
-pub(super) async fn decide(Path(task): Path<String>, change: Change) -> Answer {
+pub(super) async fn decide(Path(task): Path<String>, change: PageChange) -> PageAnswer {
     let page = format!("/plans/{task}");
     let outcome = carry_out(&change, &task).await;
     change.visit.redirect_after(&page, outcome)
 }
 
-async fn carry_out(change: &Change, task: &str) -> anyhow::Result<Note> {
+async fn carry_out(change: &PageChange, task: &str) -> anyhow::Result<PageNote> {
     let plans = change.visit.app().plans();
     let (row, plan) = plans.find(Some(task)).await?;
     let items = plans.items(row.task.task_id).await?;
@@ -24,14 +24,14 @@ async fn carry_out(change: &Change, task: &str) -> anyhow::Result<Note> {
     let item = items.iter().find(|item| item.item_id.to_string() == wanted);
     let item = item.ok_or_else(|| NotFound("this was decided already".into()))?;
     if failure_digest(&plan, item) != change.form.seen() {
-        return Ok(Note::refused("It has changed since it was shown, so nothing was done. Look again."));
+        return Ok(PageNote::refused("It has changed since it was shown, so nothing was done. Look again."));
     }
     let (decision, done) = match change.form.get("decision") {
         "retry" => (DecisionKind::Retry, "The step is tried again."),
         "skip" => (DecisionKind::Skip, "The step is skipped, and the plan goes on."),
         "cancel" => (DecisionKind::Cancel, "The plan is cancelled."),
-        _ => return Ok(Note::refused("Nothing was decided.")),
+        _ => return Ok(PageNote::refused("Nothing was decided.")),
     };
     plans.decide(item, decision).await?;
-    Ok(Note::done(done))
+    Ok(PageNote::done(done))
 }

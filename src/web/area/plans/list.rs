@@ -6,7 +6,7 @@ use crate::{
     model::PlanRow,
     web::{
         area::Area,
-        page::{Answer, Visit, shown_short},
+        page::{PageAnswer, Visit, shown_short},
     },
 };
 
@@ -14,7 +14,7 @@ use crate::{
 const PER_PAGE: usize = 30;
 
 /// Shows the plans.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let skipped: usize = visit.query("after").parse().unwrap_or_default();
     let plans = visit.app().plans().list(skipped, PER_PAGE + 1).await?;
     let fields = html! {

@@ -8,13 +8,13 @@ use crate::{
     model::{PlannedStep, ids::sha256_hex},
     web::{
         area::Area,
-        page::{Answer, Change, Failure, Note, Visit, see_other, shown, shown_lines, shown_short},
+        page::{PageAnswer, PageChange, PageFailure, PageNote, Visit, see_other, shown, shown_lines, shown_short},
     },
     wording::plan::describe_worker,
 };
 
 /// Reads a request and shows its plan.
-pub(super) async fn prepare(change: Change) -> Answer {
+pub(super) async fn prepare(change: PageChange) -> PageAnswer {
     let prepared = change.visit.app().plans().prepare(change.form.get("text"), None).await;
     match prepared {
         Ok(prepared) => lead_to(&change.visit, prepared),
@@ -23,7 +23,7 @@ pub(super) async fn prepare(change: Change) -> Answer {
 }
 
 /// Keeps a plan as a draft and leads to it.
-fn lead_to(visit: &Visit, prepared: PreparedRequest) -> Answer {
+fn lead_to(visit: &Visit, prepared: PreparedRequest) -> PageAnswer {
     let name = visit.state().drafts.plans.keep(visit.session(), prepared)?;
     Ok(see_other(&format!("/plans/drafts/{name}")))
 }
@@ -34,7 +34,7 @@ fn digest(prepared: &PreparedRequest) -> anyhow::Result<String> {
 }
 
 /// Shows a plan before it is executed.
-pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> PageAnswer {
     let prepared = visit.state().drafts.plans.find(visit.session(), &name).map_err(anyhow::Error::from)?;
     let complexity = &prepared.complexity;
     let reasons: Vec<&str> = complexity.reasons.iter().map(|reason| reason.describe()).collect();
@@ -84,7 +84,7 @@ pub(super) fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn choices(visit: &Visit, name: &str, prepared: &PreparedRequest) -> Result<Markup, Failure> {
+fn choices(visit: &Visit, name: &str, prepared: &PreparedRequest) -> Result<Markup, PageFailure> {
     let seen = digest(prepared)?;
     let path = |act: &str| format!("/plans/drafts/{name}/{act}");
     let button = |text: &str| html! { button type="submit" { (text) } };
@@ -107,13 +107,13 @@ fn choices(visit: &Visit, name: &str, prepared: &PreparedRequest) -> Result<Mark
 }
 
 /// Returns the draft of a change, if it is what the person was shown.
-fn shown_draft(change: &Change, name: &str) -> Result<PreparedRequest, Failure> {
+fn shown_draft(change: &PageChange, name: &str) -> Result<PreparedRequest, PageFailure> {
     let prepared = change.visit.state().drafts.plans.find(change.visit.session(), name).map_err(anyhow::Error::from)?;
-    if change.form.seen() == digest(&prepared)? { Ok(prepared) } else { Err(Failure::Outdated) }
+    if change.form.seen() == digest(&prepared)? { Ok(prepared) } else { Err(PageFailure::Outdated) }
 }
 
 /// Executes the plan that was shown. It is executed once, however often the button is pressed.
-pub(super) async fn execute(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn execute(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     shown_draft(&change, &name)?;
     let prepared =
         change.visit.state().drafts.plans.take(change.visit.session(), &name).map_err(anyhow::Error::from)?;
@@ -121,20 +121,20 @@ pub(super) async fn execute(Path(name): Path<String>, change: Change) -> Answer 
 }
 
 /// Executes the request that was shown as one step.
-pub(super) async fn make_direct(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn make_direct(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     let prepared = shown_draft(&change, &name)?;
     let direct = change.visit.app().plans().without_plan(&prepared, None).await?;
     drop(change.visit.state().drafts.plans.take(change.visit.session(), &name));
     open(&change.visit, direct).await
 }
 
-async fn open(visit: &Visit, prepared: PreparedRequest) -> Answer {
+async fn open(visit: &Visit, prepared: PreparedRequest) -> PageAnswer {
     let task_id = visit.app().plans().open(prepared).await?;
     Ok(see_other(&format!("/plans/{task_id}")))
 }
 
 /// Replaces the steps by those that the person wrote, and shows the plan again.
-pub(super) async fn edit_steps(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn edit_steps(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     let prepared = shown_draft(&change, &name)?;
     let steps = change.form.get("steps").replace("\r\n", "\n");
     match change.visit.app().plans().with_steps(&prepared, steps.trim_start_matches('\n'), None).await {
@@ -144,7 +144,7 @@ pub(super) async fn edit_steps(Path(name): Path<String>, change: Change) -> Answ
 }
 
 /// Drops the plan. Nothing was stored.
-pub(super) async fn cancel(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn cancel(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     drop(change.visit.state().drafts.plans.take(change.visit.session(), &name));
-    change.visit.redirect("/plans", Note::done("Cancelled; nothing was stored."))
+    change.visit.redirect("/plans", PageNote::done("Cancelled; nothing was stored."))
 }

@@ -9,13 +9,13 @@ use crate::{
     model::{ItemKind, ItemRow, PlanRow, PlanStatus, PlanStepRow, PlanStepStatus, ids::sha256_hex},
     web::{
         area::Area,
-        page::{Answer, Failure, Visit, shown_lines, shown_short},
+        page::{PageAnswer, PageFailure, Visit, shown_lines, shown_short},
     },
     wording::plan::{LONGEST_RESULT, describe_result, describe_step_status},
 };
 
 /// Shows a plan.
-pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> PageAnswer {
     let (row, _) = visit.app().plans().find(Some(&task)).await?;
     let task_id = row.task.task_id;
     let (plan, running, is_running) = visit.app().plans().progress(task_id).await?;
@@ -87,7 +87,7 @@ pub(super) fn failure_digest(plan: &PlanRow, item: &ItemRow) -> String {
 }
 
 /// Returns what a person can do about an item of the plan: decide on a failed step, or look at an action.
-fn waiting(visit: &Visit, plan: &PlanRow, item: &ItemRow) -> Result<Markup, Failure> {
+fn waiting(visit: &Visit, plan: &PlanRow, item: &ItemRow) -> Result<Markup, PageFailure> {
     if item.kind != ItemKind::FailedStep {
         return Ok(html! {
             p.warning { "Waits for you: " a href={ "/approvals/" (item.number) } { (shown_short(&item.title, 200)) } }

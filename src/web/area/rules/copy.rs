@@ -9,12 +9,12 @@ use crate::{
     web::{
         area::Area,
         draft::RulesDraft,
-        page::{Answer, Change, Failure, Note, Visit, see_other},
+        page::{PageAnswer, PageChange, PageFailure, PageNote, Visit, see_other},
     },
 };
 
 /// Shows the copy in an editor: the file, the text of a version, or a draft that is edited further.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let overview = visit.app().rules().overview().await?;
     let (draft, of) = match (visit.query("draft"), visit.query("version")) {
         ("", "") => (RulesDraft { base: overview.fingerprint, text: overview.text }, String::new()),
@@ -37,7 +37,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
 }
 
 /// Returns the editor of a copy. Its button leads to what the copy would change.
-pub(super) fn editor(visit: &Visit, draft: &RulesDraft) -> Result<Markup, Failure> {
+pub(super) fn editor(visit: &Visit, draft: &RulesDraft) -> Result<Markup, PageFailure> {
     let fields = html! {
         label for="text" { "The copy" }
         textarea.code #text name="text" rows="28" dir="ltr" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" {
@@ -54,7 +54,7 @@ pub(super) fn editor(visit: &Visit, draft: &RulesDraft) -> Result<Markup, Failur
 }
 
 /// Keeps a copy as a draft and leads to what it would change.
-pub(super) async fn keep(change: Change) -> Answer {
+pub(super) async fn keep(change: PageChange) -> PageAnswer {
     // A browser sends line breaks as CR LF; the file keeps its own.
     let text = change.form.get("text").replace("\r\n", "\n");
     let draft = RulesDraft { base: change.form.seen().to_owned(), text };
@@ -63,24 +63,24 @@ pub(super) async fn keep(change: Change) -> Answer {
 }
 
 /// Saves the draft that was shown. If the file was changed since the copy was made, nothing is saved.
-pub(super) async fn save(Path(name): Path<String>, change: Change) -> Answer {
+pub(super) async fn save(Path(name): Path<String>, change: PageChange) -> PageAnswer {
     let drafts = &change.visit.state().drafts.rules;
     let draft = drafts.find(change.visit.session(), &name).map_err(anyhow::Error::from)?;
     if change.form.seen() != draft_digest(&draft) {
-        return Err(Failure::Outdated);
+        return Err(PageFailure::Outdated);
     }
     let saved = change.visit.app().rules().copy(&draft.text).save(&draft.base).await?;
     match saved {
         RulesSaveOutcome::Saved(version) => {
             drop(drafts.take(change.visit.session(), &name));
             let note = format!("Saved as version {version}; it counts from now on. Open tasks were ranked again.");
-            change.visit.redirect("/rules", Note::done(note))
+            change.visit.redirect("/rules", PageNote::done(note))
         }
-        RulesSaveOutcome::Unchanged => change.visit.redirect("/rules", Note::done("The copy is the file already.")),
+        RulesSaveOutcome::Unchanged => change.visit.redirect("/rules", PageNote::done("The copy is the file already.")),
         RulesSaveOutcome::ChangedMeanwhile => {
             let note = "The file was changed since you made this copy, so nothing was saved. The lines below show how the copy \
                         differs from the file as it is now.";
-            change.visit.redirect(&format!("/rules/drafts/{name}"), Note::refused(note))
+            change.visit.redirect(&format!("/rules/drafts/{name}"), PageNote::refused(note))
         }
     }
 }

@@ -10,13 +10,13 @@ use crate::{
     rules::{BrokenRules, FallbackOrigin, ListedEffect, RulesListing},
     web::{
         area::Area,
-        page::{Answer, Visit, shown, shown_short},
+        page::{PageAnswer, Visit, shown, shown_short},
     },
     wording::description::format_timestamp,
 };
 
 /// Shows the rules.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let overview = visit.app().rules().overview().await?;
     let versions = visit.app().rules().history().await?;
     let body = html! {

@@ -9,13 +9,13 @@ use crate::{
     nightly::TestedEdit,
     web::{
         area::Area,
-        page::{Answer, Change, Failure, Note, Visit, shown},
+        page::{PageAnswer, PageChange, PageFailure, PageNote, Visit, shown},
     },
     wording::description::format_timestamp,
 };
 
 /// Shows a version.
-pub(super) async fn show(visit: Visit, Path(number): Path<i64>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(number): Path<i64>) -> PageAnswer {
     let rules = visit.app().rules();
     let versions = rules.history().await?;
     let missing = || anyhow::Error::from(NotFound(format!("there is no version {number} any more")));
@@ -61,7 +61,7 @@ fn edits_of(version: &RulesVersionDetail) -> Markup {
     }
 }
 
-fn way_back(visit: &Visit, version: &RulesVersionDetail) -> Result<Markup, Failure> {
+fn way_back(visit: &Visit, version: &RulesVersionDetail) -> Result<Markup, PageFailure> {
     let number = version.row.version;
     if version.current {
         return Ok(html! { p.muted { "This version is in force." } });
@@ -81,18 +81,18 @@ fn way_back(visit: &Visit, version: &RulesVersionDetail) -> Result<Markup, Failu
 }
 
 /// Goes back to what was learned in a version.
-pub(super) async fn roll_back(Path(number): Path<i64>, change: Change) -> Answer {
+pub(super) async fn roll_back(Path(number): Path<i64>, change: PageChange) -> PageAnswer {
     let rules = change.visit.app().rules();
     let page = format!("/rules/versions/{number}");
     if rules.fingerprint()? != change.form.seen() {
         let note = "The rules were changed since this page was shown, so nothing was done. Look again.";
-        return change.visit.redirect(&page, Note::refused(note));
+        return change.visit.redirect(&page, PageNote::refused(note));
     }
     match rules.roll_back(Some(number)).await {
         Ok(made) => {
             let note = format!("Done: version {made} is in force, with what was learned in version {number}.");
-            change.visit.redirect("/rules", Note::done(note))
+            change.visit.redirect("/rules", PageNote::done(note))
         }
-        Err(error) => change.visit.redirect(&page, Note::refused(format!("{error:#}"))),
+        Err(error) => change.visit.redirect(&page, PageNote::refused(format!("{error:#}"))),
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     web::{
         area::Area,
         draft::RulesDraft,
-        page::{Answer, Failure, Visit, shown_short},
+        page::{PageAnswer, PageFailure, Visit, shown_short},
     },
 };
 
@@ -28,7 +28,7 @@ pub(super) fn draft_digest(draft: &RulesDraft) -> String {
 }
 
 /// Shows what a draft would change.
-pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> PageAnswer {
     let draft = visit.state().drafts.rules.find(visit.session(), &name).map_err(anyhow::Error::from)?;
     let copy = visit.app().rules().copy(&draft.text);
     let diff = copy.diff()?;
@@ -66,7 +66,7 @@ fn broken_copy(error: &RulesError) -> Markup {
     }
 }
 
-fn effect_of_copy(visit: &Visit, name: &str, draft: &RulesDraft, report: &WhatIfReport) -> Result<Markup, Failure> {
+fn effect_of_copy(visit: &Visit, name: &str, draft: &RulesDraft, report: &WhatIfReport) -> Result<Markup, PageFailure> {
     let save = html! { button.primary type="submit" { "Save and use it" } };
     Ok(html! {
         p {

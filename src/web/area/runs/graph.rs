@@ -147,7 +147,7 @@ fn edge(from: NodeName, kind: MoveKind, to: Place, taken: usize) -> Markup {
             html! {
                 g.edge.taken {
                     path d={ "M" (right) "," (y) " L" (END_LEFT - 2.0) "," (y) } marker-end="url(#arrow)" {}
-                    @if kind.as_str() != status.as_str() { text x=(right + 10.0) y=(y - 6.0) { (often) } }
+                    @if kind.as_str() != status.as_str() { text x=(right + 54.0) y=(y - 6.0) { (often) } }
                 }
                 g.end {
                     rect x=(END_LEFT) y=(y - END.1 / 2.0) width=(END.0) height=(END.1) rx="14" {}

@@ -7,7 +7,7 @@ use crate::{
     model::{RunId, RunRow, RunStatus},
     web::{
         area::Area,
-        page::{Answer, Visit, shown_short},
+        page::{PageAnswer, Visit, shown_short},
     },
     wording::description::{describe_wait, format_timestamp, localise_times},
 };
@@ -16,7 +16,7 @@ use crate::{
 const PAGE: usize = 50;
 
 /// Shows one page of the list.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let status = visit.parsed::<RunStatus>("status")?;
     let before = visit.parsed::<RunId>("before")?;
     // One more than a page has tells whether there is a next page.

@@ -14,7 +14,7 @@ use crate::{
     model::{NodeName, RunStatus},
     web::{
         area::Area,
-        page::{Answer, Change, Failure, Note, Visit, shown, shown_lines, shown_short},
+        page::{PageAnswer, PageChange, PageFailure, PageNote, Visit, shown, shown_lines, shown_short},
     },
     wording::description::{describe_wait, format_clock_time, format_timestamp, localise_times},
 };
@@ -23,7 +23,7 @@ use crate::{
 const LONGEST_VALUE: usize = 4_000;
 
 /// Shows one run.
-pub(super) async fn show(visit: Visit, Path(run): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(run): Path<String>) -> PageAnswer {
     let trace = visit.app().runs().trace(&run).await?;
     let body = html! {
         p.crumbs { a href="/runs" { "Runs" } }
@@ -132,7 +132,7 @@ fn model_calls(trace: &RunTrace) -> Markup {
 }
 
 /// Returns the form that makes a fork from one of the nodes that the run has entered.
-fn offers(visit: &Visit, trace: &RunTrace) -> Result<Markup, Failure> {
+fn offers(visit: &Visit, trace: &RunTrace) -> Result<Markup, PageFailure> {
     let entered = |node: &NodeName| trace.visits.iter().any(|visit| visit.checkpoint.node == *node);
     let nodes: Vec<NodeName> = NodeName::ALL.iter().copied().filter(|node| entered(node)).collect();
     if nodes.is_empty() {
@@ -153,20 +153,20 @@ fn offers(visit: &Visit, trace: &RunTrace) -> Result<Markup, Failure> {
 }
 
 /// Stores a fork of a run. The worker drives it.
-pub(super) async fn fork(Path(run): Path<String>, change: Change) -> Answer {
+pub(super) async fn fork(Path(run): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let from = change.form.get("from");
         let from = from.parse::<NodeName>().map_err(|_| BadInput(format!("there is no node '{from}'")))?;
         change.visit.app().runs().fork(&run, from).await
     };
     match outcome.await {
-        Ok(id) => change.visit.redirect(&format!("/runs/{id}"), Note::done("Forked; it is driven in a moment.")),
+        Ok(id) => change.visit.redirect(&format!("/runs/{id}"), PageNote::done("Forked; it is driven in a moment.")),
         Err(error) => change.visit.redirect_after(&format!("/runs/{run}"), Err(error)),
     }
 }
 
 /// Shows what a replay of the run finds. It makes no call and writes nothing.
-pub(super) async fn replay(visit: Visit, Path(run): Path<String>) -> Answer {
+pub(super) async fn replay(visit: Visit, Path(run): Path<String>) -> PageAnswer {
     let replay = visit.app().runs().replay(&run).await?;
     let body = html! {
         p.crumbs { a href="/runs" { "Runs" } " › " a href={ "/runs/" (replay.run_id) } { "the run" } }

@@ -6,12 +6,12 @@ use super::line::task_path;
 use crate::{
     app::{App, BadInput, NewTask},
     model::{Priority, TaskRow},
-    web::page::{Answer, Change, Failure, Note, Visit},
+    web::page::{PageAnswer, PageChange, PageFailure, PageNote, Visit},
     wording::description::format_deadline,
 };
 
 /// Returns the folded form that adds a task.
-pub(super) fn add_form(visit: &Visit) -> Result<Markup, Failure> {
+pub(super) fn add_form(visit: &Visit) -> Result<Markup, PageFailure> {
     let form = visit.form(
         "/tasks/add",
         "",
@@ -49,20 +49,20 @@ pub(super) fn priority_choice(chosen: Option<Priority>, nothing: &str) -> Markup
 }
 
 /// Adds a task.
-pub(super) async fn add(change: Change) -> Answer {
+pub(super) async fn add(change: PageChange) -> PageAnswer {
     let app = change.visit.app();
     match add_task(app, &change).await {
         Ok(row) => {
             let zone = app.config.me.time_zone;
             let due = row.task.context.deadline.as_deref();
             let due = due.map(|deadline| format!(", due {}", format_deadline(deadline, zone))).unwrap_or_default();
-            change.visit.redirect(&task_path(&row), Note::done(format!("Added{due}.")))
+            change.visit.redirect(&task_path(&row), PageNote::done(format!("Added{due}.")))
         }
         Err(error) => change.visit.redirect_after("/tasks", Err(error)),
     }
 }
 
-async fn add_task(app: &App, change: &Change) -> anyhow::Result<TaskRow> {
+async fn add_task(app: &App, change: &PageChange) -> anyhow::Result<TaskRow> {
     let form = &change.form;
     let text = |name: &str| Some(form.get(name).trim().to_owned()).filter(|text| !text.is_empty());
     let objective = text("objective").ok_or_else(|| BadInput("Say what is to be done; nothing was added.".into()))?;

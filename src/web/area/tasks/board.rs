@@ -12,7 +12,7 @@ use crate::{
     rules::RuleSet,
     web::{
         area::Area,
-        page::{Answer, Visit, direction, shown_short},
+        page::{PageAnswer, Visit, direction, shown_short},
     },
     wording::description::format_deadline,
 };
@@ -23,7 +23,7 @@ const COLUMNS: [TaskView; 4] = [TaskView::Ready, TaskView::InProgress, TaskView:
 const CARDS: usize = 12;
 
 /// Shows the board.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let lists = visit.app().task_lists();
     let (columns, counts) = (lists.board(&COLUMNS, CARDS).await?, lists.counts().await?);
     let rules = visit.app().rules().load().rules;

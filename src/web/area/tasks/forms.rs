@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use super::{add::priority_choice, line::task_path, seen::seen_revision};
 use crate::{
     model::{TaskRow, TaskStatus},
-    web::page::{Failure, Visit},
+    web::page::{PageFailure, Visit},
     wording::description::format_deadline,
 };
 
 /// Returns the forms for a task.
-pub(super) fn task_forms(visit: &Visit, row: &TaskRow) -> Result<Markup, Failure> {
+pub(super) fn task_forms(visit: &Visit, row: &TaskRow) -> Result<Markup, PageFailure> {
     let (path, seen) = (task_path(row), seen_revision(row));
     let form = |act: &str, fields: &Markup| visit.form(&format!("{path}/{act}"), &seen, fields);
     if row.task.status.is_terminal() {

@@ -9,7 +9,7 @@ use crate::{
     model::{AccountMode, NamedMessage, task::SEND_REPLY},
     web::{
         area::Area,
-        page::{Answer, Change, Note, Visit},
+        page::{PageAnswer, PageChange, PageNote, Visit},
     },
 };
 
@@ -17,7 +17,7 @@ use crate::{
 const WRITTEN: &str = "It is being written. You will find it in the approvals; nothing is sent before you approve it.";
 
 /// Answers the mail of a task: in the person's words, by when it will be done, or by declining.
-pub(super) async fn reply(Path(task): Path<String>, change: Change) -> Answer {
+pub(super) async fn reply(Path(task): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let row = find_unchanged(&change, &task).await?;
         let tasks = change.visit.app().tasks();
@@ -27,51 +27,51 @@ pub(super) async fn reply(Path(task): Path<String>, change: Change) -> Answer {
             _ => typed_words(&change)?,
         };
         tasks.instruct(&row.task.task_id.to_string(), SEND_REPLY, &words, None).await?;
-        Ok(Note::done(WRITTEN))
+        Ok(PageNote::done(WRITTEN))
     };
     let outcome = outcome.await;
     change.visit.redirect_after(&format!("/tasks/{task}"), outcome)
 }
 
 /// Forwards the mail of a task.
-pub(super) async fn forward(Path(task): Path<String>, change: Change) -> Answer {
+pub(super) async fn forward(Path(task): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let row = find_unchanged(&change, &task).await?;
         let message = name_recipients(&recipients(&change), None)?;
         let (id, words) = (row.task.task_id.to_string(), change.form.get("text"));
         change.visit.app().tasks().instruct(&id, "forward", words, Some(message)).await?;
-        Ok(Note::done(WRITTEN))
+        Ok(PageNote::done(WRITTEN))
     };
     let outcome = outcome.await;
     change.visit.redirect_after(&format!("/tasks/{task}"), outcome)
 }
 
 /// Writes a new mail from a task.
-pub(super) async fn mail(Path(task): Path<String>, change: Change) -> Answer {
+pub(super) async fn mail(Path(task): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let row = find_unchanged(&change, &task).await?;
         let (message, words) = (new_message(&change)?, typed_words(&change)?);
         let id = row.task.task_id.to_string();
         change.visit.app().tasks().instruct(&id, "send_mail", &words, Some(message)).await?;
-        Ok(Note::done(WRITTEN))
+        Ok(PageNote::done(WRITTEN))
     };
     let outcome = outcome.await;
     change.visit.redirect_after(&format!("/tasks/{task}"), outcome)
 }
 
 /// Has the mail of a task moved to the archive.
-pub(super) async fn archive(Path(task): Path<String>, change: Change) -> Answer {
+pub(super) async fn archive(Path(task): Path<String>, change: PageChange) -> PageAnswer {
     let outcome = async {
         let row = find_unchanged(&change, &task).await?;
         change.visit.app().tasks().instruct(&row.task.task_id.to_string(), "archive", "", None).await?;
-        Ok(Note::done("Its mail is being archived."))
+        Ok(PageNote::done("Its mail is being archived."))
     };
     let outcome = outcome.await;
     change.visit.redirect_after(&format!("/tasks/{task}"), outcome)
 }
 
 /// Shows the form of a new mail.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let accounts = visit.app().accounts().list().await?;
     let may_send = accounts.iter().filter(|known| known.kind.is_polled() && known.mode != AccountMode::Retired);
     let names: Vec<&str> = may_send.map(|known| known.account.as_str()).collect();
@@ -102,7 +102,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
 }
 
 /// Adds the task of a new mail, with the mail as its step.
-pub(super) async fn write(change: Change) -> Answer {
+pub(super) async fn write(change: PageChange) -> PageAnswer {
     let outcome = async {
         let (message, words) = (new_message(&change)?, typed_words(&change)?);
         let tasks = change.visit.app().tasks();
@@ -112,18 +112,18 @@ pub(super) async fn write(change: Change) -> Answer {
         anyhow::Ok(id)
     };
     match outcome.await {
-        Ok(id) => change.visit.redirect(&format!("/tasks/{id}"), Note::done(WRITTEN)),
+        Ok(id) => change.visit.redirect(&format!("/tasks/{id}"), PageNote::done(WRITTEN)),
         Err(error) => change.visit.redirect_after("/tasks/write", Err(error)),
     }
 }
 
-fn new_message(change: &Change) -> anyhow::Result<NamedMessage> {
+fn new_message(change: &PageChange) -> anyhow::Result<NamedMessage> {
     let subject = Some(change.form.get("subject").trim().to_owned()).filter(|subject| !subject.is_empty());
     Ok(name_recipients(&recipients(change), subject)?)
 }
 
 /// Returns the addresses of a form, which are separated by commas, semicolons or spaces.
-fn recipients(change: &Change) -> Vec<String> {
+fn recipients(change: &PageChange) -> Vec<String> {
     let typed = change.form.get("to").split([',', ';', ' ']).map(str::trim);
     let mut to: Vec<String> = typed.filter(|address| !address.is_empty()).map(str::to_owned).collect();
     if to.is_empty() {
@@ -133,7 +133,7 @@ fn recipients(change: &Change) -> Vec<String> {
     to
 }
 
-fn typed_words(change: &Change) -> Result<String, BadInput> {
+fn typed_words(change: &PageChange) -> Result<String, BadInput> {
     let words = change.form.get("text").trim().replace("\r\n", "\n");
     if words.is_empty() { Err(BadInput("Nothing was written, so nothing is sent.".into())) } else { Ok(words) }
 }

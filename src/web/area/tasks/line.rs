@@ -7,7 +7,7 @@ use crate::{
     app::next_step,
     model::{Priority, TaskRow, TaskStatus},
     rules::RuleSet,
-    web::page::{Failure, Visit, direction, shown_short},
+    web::page::{PageFailure, Visit, direction, shown_short},
     wording::description::format_deadline,
 };
 
@@ -56,7 +56,12 @@ pub(super) fn priority_reason(row: &TaskRow, rules: &RuleSet) -> String {
 }
 
 /// Returns a task in a list. `back` is the page to which its button leads back; without one there is no button.
-pub(super) fn task_line(visit: &Visit, row: &TaskRow, rules: &RuleSet, back: Option<&str>) -> Result<Markup, Failure> {
+pub(super) fn task_line(
+    visit: &Visit,
+    row: &TaskRow,
+    rules: &RuleSet,
+    back: Option<&str>,
+) -> Result<Markup, PageFailure> {
     let (task, zone) = (&row.task, visit.app().config.me.time_zone);
     let next = match task.status {
         TaskStatus::WaitingHitl => "next: your decision".to_owned(),

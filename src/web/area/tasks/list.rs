@@ -7,7 +7,7 @@ use crate::{
     model::{Priority, TaskCounts, TaskPosition, TaskView},
     web::{
         area::Area,
-        page::{Answer, Visit},
+        page::{PageAnswer, Visit},
     },
 };
 
@@ -33,7 +33,7 @@ const fn is_by_urgency(view: TaskView) -> bool {
 }
 
 /// Shows one page of a list.
-pub(super) async fn show(visit: Visit) -> Answer {
+pub(super) async fn show(visit: Visit) -> PageAnswer {
     let view = visit.parsed::<TaskView>("view")?.unwrap_or(TaskView::Open);
     let priority = visit.parsed::<Priority>("priority")?.filter(|_| is_by_urgency(view));
     let after = visit.parsed::<TaskPosition>("after")?;

@@ -8,7 +8,7 @@ use crate::{
     model::{RunRow, audit::AuditLine},
     web::{
         area::runs::run_link,
-        page::{Failure, Visit, direction, shown, shown_lines, shown_short},
+        page::{PageFailure, Visit, direction, shown, shown_lines, shown_short},
     },
     wording::{
         description::{describe_effect, format_timestamp, localise_times},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Returns the plan, with a button for each step that a person may mark as done.
-pub(super) fn steps(visit: &Visit, detail: &TaskDetail) -> Result<Markup, Failure> {
+pub(super) fn steps(visit: &Visit, detail: &TaskDetail) -> Result<Markup, PageFailure> {
     let (row, seen) = (&detail.row, seen_revision(&detail.row));
     let path = format!("{}/step", task_path(row));
     let mut lines = Vec::new();

@@ -13,7 +13,7 @@ use crate::{
     model::{Mail, RunKind, RunRow, TaskRow, WarningKind, audit::AuditLine},
     web::{
         area::{Area, mail::mail_content, runs::run_section},
-        page::{Answer, Failure, Visit, direction, shown, shown_lines, shown_short},
+        page::{PageAnswer, PageFailure, Visit, direction, shown, shown_lines, shown_short},
     },
     wording::description::{describe_wait, format_deadline, format_moment},
 };
@@ -24,7 +24,7 @@ const AUDIT_LINES: usize = 100;
 const RUNS: usize = 20;
 
 /// Shows one task.
-pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> PageAnswer {
     let app = visit.app();
     let detail = app.tasks().detail(&task).await?;
     let mail = match detail.row.mail_id {
@@ -111,7 +111,12 @@ fn mail_aside(visit: &Visit, detail: &MailDetail) -> Markup {
     }
 }
 
-async fn trail(visit: &Visit, detail: &TaskDetail, runs: &[RunRow], lines: &[AuditLine]) -> Result<Markup, Failure> {
+async fn trail(
+    visit: &Visit,
+    detail: &TaskDetail,
+    runs: &[RunRow],
+    lines: &[AuditLine],
+) -> Result<Markup, PageFailure> {
     // The newest run that is no experiment and did more than rank the task again shows how it was worked.
     let worked = |run: &&RunRow| run.fork_of.is_none() && run.kind != RunKind::Rank;
     let graph = match runs.iter().find(worked) {

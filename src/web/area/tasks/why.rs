@@ -9,12 +9,12 @@ use crate::{
     rules::{ConditionTrace, RuleTrace},
     web::{
         area::Area,
-        page::{Answer, Visit, shown, shown_short},
+        page::{PageAnswer, Visit, shown, shown_short},
     },
 };
 
 /// Shows why a task has its priority.
-pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> Answer {
+pub(super) async fn show(visit: Visit, Path(task): Path<String>) -> PageAnswer {
     let why = visit.app().tasks().explain_priority(&task).await?;
     let trace = &why.trace;
     let (matched, others): (Vec<&RuleTrace>, Vec<&RuleTrace>) = trace.rules.iter().partition(|rule| rule.matched);
