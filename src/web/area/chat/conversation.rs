@@ -36,7 +36,7 @@ pub(super) async fn show(visit: Visit, Path(name): Path<String>) -> PageAnswer {
             @if messages.is_empty() { p.muted { "Nothing was said yet." } }
             @for message in &messages { (message_block(message, zone)) }
         }
-        div #end { (message_form(&visit, &name, profile)?) }
+        (message_form(&visit, &name, profile)?)
     };
     visit.page(Area::Chat, "Conversation", &body).await
 }
@@ -74,5 +74,5 @@ pub(super) async fn say(Path(name): Path<String>, change: PageChange) -> PageAns
     if !input.text.trim().is_empty() {
         change.visit.app().conversations().say(input).await?;
     }
-    Ok(see_other(&format!("/chat/{name}#end")))
+    Ok(see_other(&format!("/chat/{name}")))
 }

@@ -34,7 +34,7 @@ pub(super) async fn show(visit: Visit) -> PageAnswer {
             ol.queue {
                 @for (row, beginning) in listed.iter().take(PER_PAGE) {
                     li {
-                        a.row href={ "/chat/" (row.conversation) "#end" } {
+                        a.row href={ "/chat/" (row.conversation) } {
                             span.what { (shown_short(beginning, 100)) }
                             span.about {
                                 span { (format_timestamp(row.updated_at, zone)) }

@@ -106,6 +106,9 @@ fn write_metrics(status: &Status) -> String {
     text.0
 }
 
+/// A figure of each account, by the account's name.
+type AccountFigures = Vec<(String, f64)>;
+
 fn add_accounts(text: &mut MetricsText, accounts: &[AccountStatus]) {
     let named = |account: &'_ AccountStatus, value: f64| -> (String, f64) { (account.account.clone(), value) };
     let mails = accounts.iter().flat_map(|account| {
@@ -117,7 +120,7 @@ fn add_accounts(text: &mut MetricsText, accounts: &[AccountStatus]) {
     });
     text.add("mails", "Mails of the ledger by state.", mails);
     let conditions = || accounts.iter().filter_map(|account| Some((account, account.condition.as_ref()?)));
-    let families: [(&str, &str, Vec<(String, f64)>); 6] = [
+    let families: [(&str, &str, AccountFigures); 6] = [
         (
             "mails_unaccounted",
             "Mails without an outcome that no run works on.",
