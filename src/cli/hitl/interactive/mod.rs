@@ -80,13 +80,13 @@ impl<'a> ApprovalScreen<'a> {
         loop {
             // Waiting for a person blocks this thread; the other work of the runtime goes on.
             let pressed = tokio::task::block_in_place(|| screen.terminal.read_key())?;
-            let before = screen.visible_state();
+            let before = visible_state(&screen);
             if pressed == KeyPress::Nothing || !screen.terminal.has_raw_mode() {
                 screen.poll_changes().await?;
             }
             let key = match pressed {
                 KeyPress::Quit => break,
-                KeyPress::Nothing if before == screen.visible_state() && screen.is_screen_current() => continue,
+                KeyPress::Nothing if before == visible_state(&screen) && screen.is_screen_current() => continue,
                 KeyPress::Nothing | KeyPress::Redraw => None,
                 KeyPress::Key(key) => Some(key),
             };
@@ -100,11 +100,6 @@ impl<'a> ApprovalScreen<'a> {
             screen.draw(true)?;
         }
         Ok(std::mem::take(&mut screen.decided))
-    }
-
-    /// Returns what must be drawn again when it differs.
-    fn visible_state(&self) -> (String, usize, usize, bool) {
-        (self.notice.clone(), self.position, self.queue.len(), self.is_paused)
     }
 
     /// Returns the item that a key would decide, with the digest of its action.
@@ -286,4 +281,9 @@ fn help_page() -> Vec<PageLine> {
         "the address.",
     ];
     HELP.iter().map(|line| PageLine::plain(*line)).collect()
+}
+
+/// Returns what must be drawn again when it differs.
+fn visible_state(screen: &ApprovalScreen<'_>) -> (String, usize, usize, bool) {
+    (screen.notice.clone(), screen.position, screen.queue.len(), screen.is_paused)
 }
