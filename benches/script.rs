@@ -25,7 +25,7 @@ impl Host for Tasks {
     }
 
     fn call(&mut self, _: &str, _: Vec<Value>) -> Result<Value, HostError> {
-        let task = |number: usize| json!({ "number": number, "objective": "pay the invoice", "open": number % 2 == 0 });
+        let task = |number: usize| json!({ "number": number, "objective": "pay the invoice", "open": number.is_multiple_of(2) });
         Ok((0..20).map(task).collect())
     }
 }

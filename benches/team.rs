@@ -43,16 +43,18 @@ impl Instantly {
             request.user.split_once('\n').and_then(|(_, data)| serde_json::from_str(data).ok()).unwrap_or_default();
         let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         if request.schema_name == "task_worker" {
-            let task = data["task"].as_str().unwrap_or_default();
+            let task = data.get("task").and_then(Value::as_str).unwrap_or_default();
             if let Some(since) = decided.remove(task) {
                 let mut spawned = self.spawned.lock().unwrap_or_else(PoisonError::into_inner);
                 spawned.push(since.elapsed().as_secs_f64() * 1e3);
             }
             return json!({ "action": "finish", "text": "Nothing: 0" });
         }
-        let entries = data["conversation"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let started = entries.iter().filter(|entry| entry["you"]["action"] == "start_task").count();
-        let reported = entries.iter().filter(|entry| !entry["report"].is_null()).count();
+        let entries = data.get("conversation").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let has_started = |entry: &&Value| entry.pointer("/you/action").is_some_and(|action| action == "start_task");
+        let started = entries.iter().filter(has_started).count();
+        let reported =
+            entries.iter().filter(|entry| entry.get("report").is_some_and(|report| !report.is_null())).count();
         if started < TASKS {
             let task = format!("Task {started}");
             decided.insert(task.clone(), Stopwatch::now());

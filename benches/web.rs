@@ -138,12 +138,12 @@ impl Site {
                 // The readers do not all ask at the same instant.
                 tokio::time::sleep(PAUSE * reader as u32 / READERS as u32).await;
                 let mut times = Vec::new();
-                for nth in reader.. {
+                for path in paths.iter().cycle().skip(reader % paths.len().max(1)) {
                     if Stopwatch::now() >= end {
                         break;
                     }
                     let next = Stopwatch::now() + PAUSE;
-                    times.push(time(address, &paths[nth % paths.len()], &cookie).await?);
+                    times.push(time(address, path, &cookie).await?);
                     tokio::time::sleep(next.saturating_duration_since(Stopwatch::now())).await;
                 }
                 anyhow::Ok(times)

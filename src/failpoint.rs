@@ -48,6 +48,8 @@ pub const EXTERNAL_CALLS: &[&str] = &[
     "token.write",
     "token.rename",
     "client_token.write",
+    "sign_in_code.write",
+    "page_address.write",
     "rules.keep",
     "rules.write",
     "rules.rename",

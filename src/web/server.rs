@@ -23,6 +23,7 @@ use super::{
 use crate::{
     app::App,
     durable_file::FileReplacement,
+    failpoint,
     http_guard::{HttpGuard, OwnHosts, bind_to_loopback, only_value},
     regular_file,
 };
@@ -102,7 +103,8 @@ impl WebServer {
         let routes =
             build_router().fallback(answer_unknown).layer(middleware::from_fn_with_state(guard, check_request));
         let address_file = folder.join("address");
-        FileReplacement::new(&address_file).replace_durably(self.address.to_string().as_bytes())?;
+        let address = FileReplacement::new(&address_file);
+        failpoint::around("page_address.write", || address.replace_durably(self.address.to_string().as_bytes()))?;
         let serving =
             axum::serve(self.listener, routes.with_state(state)).with_graceful_shutdown(stop.clone().cancelled_owned());
         let stopped = async {

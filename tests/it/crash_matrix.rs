@@ -56,6 +56,8 @@ const OUT_OF_THE_WAY: &[(&str, &str)] = &[
     ("rules.keep", "written when the home is made"),
     ("keyword", "no Dovecot serves the mailbox, and no rule labels a mail: rule_acts.rs"),
     ("client_token.write", "no client is served over HTTP; made again when it was cut short: mcp_http.rs"),
+    ("sign_in_code.write", "nobody signs in to the page; a lost code is asked for again: web_guard.rs"),
+    ("page_address.write", "no page is served; the next start writes the address again: web_guard.rs"),
     ("commit.chat_message", "nobody talks to it: chat.rs"),
     ("commit.titles", "titles are indexed with their tasks; only an older home has them all indexed: chat.rs"),
     ("commit.open_run", "only a mail that was made a task by hand, or a fork, opens a run by itself"),

@@ -150,7 +150,7 @@ async fn an_error_is_reported_and_a_refined_task_is_started() {
     let team = open(&app, "Which mails are there?").await;
     assert_eq!(run(&app, &team, AT_SCREEN).await, TeamState::Answered);
     let asked = server.asked();
-    let report = asked.iter().filter(|asked| is_manager(asked)).flat_map(|asked| reports(asked)).next().unwrap();
+    let report = asked.iter().filter(|asked| is_manager(asked)).flat_map(reports).next().unwrap();
     assert_eq!(report["status"], "error");
     assert_eq!(report["task_description"], "List all mails of all time");
     assert_eq!(report["error_summary"], "It took longer than 30 seconds");

@@ -73,7 +73,7 @@ impl PlanWish {
         let is_understood = |intent| intent != Intent::Unclear;
         let mut clauses = reading.clauses.iter();
         let has_keyword = clauses.any(|it| it.evidence == Evidence::Keyword && is_understood(it.intent));
-        if has_keyword || !(complexity.is_complex() || !find_file_references(message).is_empty()) {
+        if has_keyword || !complexity.is_complex() && find_file_references(message).is_empty() {
             return None;
         }
         let has_tasks = reading.clauses.iter().any(|clause| is_understood(clause.intent));

@@ -93,7 +93,7 @@ impl Guard {
                 Ok(request)
             }
             Protection::Session => {
-                let session = self.session(request.headers())?;
+                let session = self.session(request.headers()).map_err(PageFailure::into_response)?;
                 request.extensions_mut().insert(session);
                 Ok(request)
             }
@@ -101,14 +101,13 @@ impl Guard {
         }
     }
 
-    fn session(&self, headers: &HeaderMap) -> Result<PageSession, Response> {
-        let session = self.keys.session_of(headers, self.clock.now());
-        session.ok_or_else(|| PageFailure::SignedOut.into_response())
+    fn session(&self, headers: &HeaderMap) -> Result<PageSession, PageFailure> {
+        self.keys.session_of(headers, self.clock.now()).ok_or(PageFailure::SignedOut)
     }
 
     /// Checks the proofs of a change. The nonce is used up by this, whatever becomes of the change.
     async fn admit_change(&self, mut request: Request) -> Result<Request, Response> {
-        let session = self.session(request.headers())?;
+        let session = self.session(request.headers()).map_err(PageFailure::into_response)?;
         // A browser names the origin of every form, so a change without one comes from somewhere else.
         if !request.headers().contains_key(header::ORIGIN) {
             return Err(PageFailure::Foreign(RequestRefusal::Origin).into_response());

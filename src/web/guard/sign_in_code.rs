@@ -10,6 +10,7 @@ use chrono::Duration;
 
 use crate::{
     durable_file::FileReplacement,
+    failpoint,
     http_guard::random_bytes,
     model::{
         Instant,
@@ -27,7 +28,8 @@ pub(in crate::web) fn issue_code(folder: &Path, now: Instant) -> io::Result<Stri
     remove_expired(folder, now)?;
     let code = hex(&random_bytes::<16>()?);
     let ends = now.plus(Duration::minutes(CODE_MINUTES));
-    FileReplacement::new(&file_of(folder, &code)).replace_durably(ends.to_string().as_bytes())?;
+    let file = FileReplacement::new(&file_of(folder, &code));
+    failpoint::around("sign_in_code.write", || file.replace_durably(ends.to_string().as_bytes()))?;
     Ok(code)
 }
 
