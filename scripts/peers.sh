@@ -53,13 +53,14 @@ if ! has_driver; then
     has_driver || { echo "the browser's driver in $browser is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
 fi
 
-# From the distribution: a browser, in which the tests use the page; its own SQLite client, as old as it is, for people look into their data with it; and the library
-# that shows a process another time.
+# From the distribution: a browser, in which the tests use the page; a terminal that a program can drive; its own SQLite
+# client, as old as it is, for people look into their data with it; and the library that shows a process another time.
 faketime() {
     ls /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib/faketime/libfaketimeMT.so.1 /usr/lib64/faketime/libfaketimeMT.so.1 2>/dev/null | grep -q .
 }
 wanted=""
 command -v sqlite3 >/dev/null || wanted="$wanted sqlite3"
+command -v tmux >/dev/null || wanted="$wanted tmux"
 has_browser() { command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
 has_browser || wanted="$wanted chromium"
 faketime || wanted="$wanted faketime"
@@ -68,7 +69,7 @@ if [ -n "$wanted" ]; then
         apt-get install -y --no-install-recommends $wanted >/dev/null \
             || { apt-get update >/dev/null && apt-get install -y --no-install-recommends $wanted >/dev/null; }
     fi
-    { command -v sqlite3 >/dev/null && faketime && has_browser; } || {
+    { command -v sqlite3 >/dev/null && command -v tmux >/dev/null && faketime && has_browser; } || {
         echo "missing:$wanted, which the tests need. Debian: apt install$wanted" >&2
         exit 1
     }
