@@ -94,11 +94,13 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).context("counting");
     let mails = count("SELECT max(mail_id) FROM ledger")?;
     let numbers = count("SELECT max(number) FROM task_owner")?;
+    let items = count("SELECT coalesce(max(number), 0) FROM item")?;
     let mut values = Vec::new();
     for column in &columns {
         values.push(match column.as_str() {
             "mail_id" => format!("mail_id + ?1 * {mails}"),
             "number" if *table == *"task_owner" => format!("number + ?1 * {numbers}"),
+            "number" if *table == *"item" => format!("number + ?1 * {items}"),
             // Old items must not wait for a decision: the queue has room for fifty at most.
             "state" if table == "item" => "'decided'".to_owned(),
             "state" if table == "outbox" => "CASE state WHEN 'parked' THEN 'void' ELSE state END".to_owned(),
